@@ -1,6 +1,7 @@
 //! `warmcore reproduce SOURCE`. A module for each source obtains its evidence; judging, files, resuming and output
 //! are shared.
 
+pub(crate) mod falsafi;
 pub(crate) mod foong;
 pub(crate) mod salehi;
 pub(crate) mod torrellas;

@@ -25,6 +25,7 @@
 //! | Salehi, Kurose & Towsley, "Scheduling for Cache Affinity in Parallelized Communication Protocols", CMPSCI Technical Report 94-75, October 1994: simulated again | [`salehi_1994`] |
 //! | Foong, Fung & Newell, "Improved Linux SMP Scaling: User-directed Processor Affinity", Intel, 2004: measured again | [`foong_2004`] |
 //! | Torrellas, Tucker & Gupta, "Evaluating the Performance of Cache-Affinity Scheduling in Shared-Memory Multiprocessors", 1995: simulated again | [`torrellas_1995`] |
+//! | Falsafi, "Fine-Grain Protocol Execution Mechanisms & Scheduling Policies on SMP Clusters", thesis, 1998: simulated again | [`falsafi_1998`] |
 //!
 //! Neither the model nor the reading of a claim is adjusted to reach a number. A claim that does not hold is
 //! shown as one that does not hold.
@@ -51,6 +52,7 @@
 //!    claim. `tests/third_source.rs` is an example of a source in a few lines.
 
 pub mod claim;
+pub mod falsafi_1998;
 pub mod finding;
 pub mod foong_2004;
 pub mod layout;

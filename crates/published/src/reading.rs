@@ -9,6 +9,9 @@ pub const PRINTED: f64 = 0.02;
 pub const ABOUT: f64 = 0.2;
 /// Relative distance below a figure at which a value counts as "nearly" that figure.
 pub const NEARLY: f64 = 0.1;
+/// Relative distance at which a value counts as a figure printed about a program that had to be written again, since the source
+/// neither has its code nor all of its input.
+pub const REWRITTEN: f64 = 0.15;
 
 /// Which values count as the published one, in the unit of the claim.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -17,6 +20,8 @@ pub enum Reading {
     Printed(f64),
     /// "About" a figure: within [`ABOUT`] of it.
     About(f64),
+    /// A figure about a program that was written again: within [`REWRITTEN`] of it.
+    Rewritten(f64),
     /// "Nearly" a figure: from [`NEARLY`] below it up to the figure as printed.
     Nearly(f64),
     /// Between two figures, each widened like a printed figure.
@@ -49,6 +54,7 @@ impl Reading {
         match self {
             Self::Printed(value) => widened(value, value, PRINTED),
             Self::About(value) => widened(value, value, ABOUT),
+            Self::Rewritten(value) => widened(value, value, REWRITTEN),
             Self::Nearly(value) => {
                 Band { from: value - NEARLY * value.abs(), to: value + PRINTED * value.abs() }
             }
@@ -67,6 +73,7 @@ impl fmt::Display for Reading {
         match *self {
             Self::Printed(value) => write!(f, "within 2 % of {value}"),
             Self::About(value) => write!(f, "within a fifth of {value}"),
+            Self::Rewritten(value) => write!(f, "within 15 % of {value}"),
             Self::Nearly(value) => write!(f, "{value}, or up to a tenth less"),
             Self::Between(from, to) => write!(f, "from {from} to {to}, widened by 2 %"),
             Self::AboutBetween(from, to) => write!(f, "from {from} to {to}, widened by a fifth"),

@@ -196,10 +196,12 @@ impl fmt::Display for ClaimVerdict {
 #[must_use]
 pub fn rule() -> String {
     let [holds, partly] = [HOLDS, HOLDS_PARTLY].map(|part| 100.0 * part);
-    let [printed, about] = [crate::reading::PRINTED, crate::reading::ABOUT].map(|part| 100.0 * part);
+    let [printed, about, rewritten] =
+        [crate::reading::PRINTED, crate::reading::ABOUT, crate::reading::REWRITTEN].map(|part| 100.0 * part);
     format!(
         "Every verdict is computed by one rule, the same for all sources. A printed figure counts as reached within \
-        {printed} % of it, and \"about\" a figure within {about} %. If the text gives no number, the number assumed is \
+        {printed} % of it, and \"about\" a figure within {about} %; one that is about a program which had to be written again, within \
+        {rewritten} %. If the text gives no number, the number assumed is \
         shown with the claim. A claim speaks of one value or of several places (rates, sizes, machines). At each place \
         our value is as stated if its whole 95 % interval lies in the range that counts, and not as stated if the \
         whole interval lies outside it. A claim holds if it is as stated at {holds} % of its places or more; if it speaks of \

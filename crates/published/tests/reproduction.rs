@@ -1,5 +1,7 @@
 //! A quick reproduction, from the plan to its documents.
 
+mod falsafi;
+
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -2,11 +2,13 @@
 //!
 //! [`packet`] is the model of packets on processors of Salehi, Kurose & Towsley 1994, §3;
 //! [`runqueue`] is that of a time-sharing multiprocessor of Torrellas, Tucker & Gupta 1995;
+//! [`cluster`] is that of SMP clusters with fine-grain shared memory of Falsafi 1998;
 //! [`completions`] holds the pending completions of the processors, which replace an event list;
 //! [`sweep`](mod@sweep) runs many points in parallel.
 //!
 //! A run is a pure function of its scenario and seed: the same bits on any machine, on one thread or many.
 
+pub mod cluster;
 pub mod completions;
 pub mod packet;
 pub mod runqueue;

@@ -36,6 +36,15 @@ pub(crate) enum ReproduceCommand {
     /// row for each run.
     #[command(name = "torrellas-1995")]
     Torrellas1995(TorrellasArguments),
+
+    /// Falsafi 1998: who executes a software coherence protocol on clusters of SMPs
+    ///
+    /// Simulates tables 4.1 to 5.3 and figures 4-2 to 4-8 and 5-5 to 5-13: dedicated and floating protocol processors, and parallel
+    /// protocol execution by embedded and SMP processors against hardware. Programs compute real results on the simulated machines.
+    /// Writes into the output folder: report.html; claims.parquet, claims.csv and claims.json, published values and ours with verdicts;
+    /// results.parquet and results.csv, a row for each run; and points.journal, from which --resume goes on after an interruption.
+    #[command(name = "falsafi-1998")]
+    Falsafi1998(FalsafiArguments),
 }
 
 /// What every source takes.
@@ -96,6 +105,20 @@ pub(crate) struct TorrellasArguments {
     #[arg(long, value_name = "N", value_parser = values::seed())]
     pub(crate) seed: Option<u64>,
 
+    #[command(flatten)]
+    pub(crate) common: ReproduceArguments,
+}
+
+#[derive(Args, Debug)]
+#[command(
+    mut_arg("figures", |figures| {
+        figures.help("Only these figures: 4-2 to 4-8, 5-5 to 5-13, table-4-1 to table-5-3, table-5-1-rows [default: all]")
+    }),
+    mut_arg("quick", |quick| {
+        quick.help("Take a first look: scaled inputs of the programs, which decide no claim about them")
+    })
+)]
+pub(crate) struct FalsafiArguments {
     #[command(flatten)]
     pub(crate) common: ReproduceArguments,
 }

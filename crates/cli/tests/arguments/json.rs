@@ -24,7 +24,7 @@ fn every_object_has_its_schema() {
         .expect("a tree can be written");
     let example = warmcore(&["simulate", "runqueue", "--print-example"], &path);
     fs::write(path.join("mix.toml"), example.stdout).expect("a scenario can be written");
-    let printed: [(&str, &str); 11] = [
+    let printed: [(&str, &str); 12] = [
         ("warmcore-study", "study --scenario mine.toml"),
         ("warmcore-simulate-packet", "simulate packet --rate 100 --profile sgi-challenge-xl --precision 20%"),
         ("warmcore-sweep-packet", "sweep packet --rates 100 --profile sgi-challenge-xl --precision 20%"),
@@ -34,6 +34,7 @@ fn every_object_has_its_schema() {
             "warmcore-reproduce-torrellas-1995",
             "reproduce torrellas-1995 --quick --figure table-2 --out torrellas",
         ),
+        ("warmcore-reproduce-falsafi-1998", "reproduce falsafi-1998 --figure table-5-1 --out falsafi"),
         ("warmcore-simulate-runqueue", "simulate runqueue --scenario mix.toml --runs 2"),
         ("warmcore-sweep-runqueue", "sweep runqueue --scenario mix.toml --runs 2 --levels 0,6 --out swept"),
         ("warmcore-machine", "machine"),

@@ -1,0 +1,160 @@
+//! Active messages outside Stache: a request to another node and its reply, as the microbenchmarks of chapter 4 use them
+//! (Falsafi 1998, §4.3.2).
+//!
+//! ```text
+//!  processor      its node's protocol thread            the other node's
+//!  submits ─────► get the request, send ──── 100 ────► dispatch; for fetch-block: look up the
+//!                                                      block, read it into the cache, copy it out
+//!  goes on ◄───── dispatch; copy the block ◄── 100 ──── send the reply
+//!                 into memory; resume
+//! ```
+//!
+//! The steps are those of Table 5.1 where it has them. *Fetch-block* does not use the block buffer: the protocol thread reads
+//! the block into its cache and copies it to and from the device by itself.
+
+use super::device::{Cause, ProtocolEvent};
+use super::error::Error;
+use super::events::Event;
+use super::memory::Block;
+use super::node::Node;
+use super::system::{State, System};
+use warmcore_coherence::{Access, Step};
+
+/// What the handlers of a request do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Exchange {
+    /// Nothing but sending the reply: the lightest protocol.
+    NullHandler,
+    /// Fetch a block of the other node.
+    FetchBlock,
+}
+
+/// How far a request is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Stage {
+    /// The processor has submitted it to its node.
+    Submit,
+    /// It has got to the other node.
+    Serve,
+    /// The reply has come back.
+    Complete,
+}
+
+/// A request under way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Message {
+    pub(super) exchange: Exchange,
+    pub(super) stage: Stage,
+    /// The requesting processor's node, and its place there.
+    pub(super) node: u32,
+    pub(super) cpu: u32,
+    /// The node that is asked.
+    pub(super) to: u32,
+    /// Which block is fetched there.
+    pub(super) block: Block,
+    /// Where it goes.
+    pub(super) into: Block,
+}
+
+impl System {
+    /// A processor submits a request at `clock`.
+    pub(super) fn submit(&mut self, clock: u64, number: usize, message: Message) {
+        self.processors[number].state = State::Requesting { since: clock };
+        let cause = Cause::Exchange(message);
+        let event = ProtocolEvent { block: message.block, cause, data: None, arrived: clock };
+        let event = self.under_way.put(event);
+        self.queue.push(clock.max(self.now), Event::Arrive { node: message.node, event });
+        self.begin_polling(clock, number);
+    }
+
+    /// A request's step has ended on the node `at`: sends it on, or lets the processor go on.
+    pub(super) fn pass_on(
+        &mut self,
+        now: u64,
+        at: usize,
+        mut message: Message,
+        data: Option<Box<[u64]>>,
+    ) -> Result<(), Error> {
+        let memory = self.nodes[at].memory.clone();
+        let (to, stage, data) = match message.stage {
+            Stage::Submit => (message.to, Stage::Serve, None),
+            Stage::Serve => {
+                let fetched = message.exchange == Exchange::FetchBlock;
+                let fetch = || {
+                    let mut data = self.under_way.room(self.layout.block_words());
+                    memory.fetch(message.block, &mut data);
+                    data
+                };
+                (message.node, Stage::Complete, fetched.then(fetch))
+            }
+            Stage::Complete => {
+                if let Some(data) = data {
+                    memory.place(message.into, &data);
+                    self.under_way.give_back(data);
+                }
+                self.complete(now, at, message.cpu as usize);
+                return self.wake(now, at);
+            }
+        };
+        message.stage = stage;
+        let payload = data.as_ref().map_or(0, |data| 8 * data.len() as u64);
+        let arrival = self.network.send(now, at, to as usize, payload);
+        let cause = Cause::Exchange(message);
+        let event = self.under_way.put(ProtocolEvent { block: message.block, cause, data, arrived: arrival });
+        self.queue.push(arrival, Event::Arrive { node: to, event });
+        self.wake(now, at)
+    }
+
+    fn complete(&mut self, now: u64, at: usize, cpu: usize) {
+        let number = at * self.per_node + cpu;
+        let processor = &mut self.processors[number];
+        if let State::Requesting { since } = processor.state {
+            processor.remote_misses.add(now - since);
+        }
+        processor.state = State::Running;
+        if !self.keeps_acting(now, at, cpu) {
+            self.queue.push(now, Event::Continue(number as u32));
+        }
+    }
+}
+
+impl Node {
+    /// What the handler of `message` takes from `now` on.
+    pub(super) fn exchange(&mut self, thread: usize, message: Message, now: u64) -> u64 {
+        let rows = self.device.occupancy;
+        let cache = self.device.threads[thread].cache;
+        let fetches = message.exchange == Exchange::FetchBlock;
+        let copy = self.sizes.block_bytes / super::occupancy::BUS_WIDTH * self.timing.copy_32_bytes;
+        let itself = self.acts_for(thread, message.cpu as usize);
+        let wait = self.bus.uncached(now, 1);
+        wait + match message.stage {
+            // The request is in the submitter's cache.
+            Stage::Submit if itself => rows.send_request.saturating_sub(self.timing.fill),
+            Stage::Submit => rows.send_request,
+            Stage::Serve => {
+                let mut cycles = rows.dispatch_at_home + self.timing.send;
+                if fetches {
+                    cycles += rows.cycles(Step::LookUpDirectory, self.sizes.block_bytes) + copy;
+                    cycles += self.touch(cache, message.block, Access::Read, now);
+                }
+                cycles
+            }
+            Stage::Complete => {
+                let saved = if itself { 2 * self.timing.fill } else { 0 };
+                let mut cycles = rows.dispatch_at_cacher + rows.resume.saturating_sub(saved);
+                if fetches {
+                    cycles += rows.reverse_translate + copy;
+                    cycles += self.touch(cache, message.into, Access::Write, now);
+                }
+                cycles
+            }
+        }
+    }
+
+    /// Refers to a block's lines and its entry of the protocol's table: what the misses take.
+    fn touch(&mut self, cache: Option<usize>, block: Block, access: Access, now: u64) -> u64 {
+        let Some(cache) = cache else { return 0 };
+        let table = self.refer_to_state(cache, self.entry_line(block), Access::Write, now);
+        table + self.sizes.lines(block).map(|line| self.refer_to_state(cache, line, access, now)).sum::<u64>()
+    }
+}

@@ -1,0 +1,221 @@
+//! What a user says of a cluster: nodes, processors, device, caches, blocks. Everything is checked before a run.
+
+use super::occupancy::Occupancy;
+use super::timing::Timing;
+use warmcore_coherence::{CpuSet, NodeSet};
+use warmcore_units::Fault;
+use warmcore_workload::programs::image::PAGE;
+
+/// The custom device of each node, and who executes the protocol.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Device {
+    /// A finite-state machine (§5.3).
+    SComa,
+    /// Embedded protocol processors, each with a cache like the compute processors' (§5.2.1).
+    Hurricane {
+        /// How many; the source has 1, 2 and 4.
+        processors: u32,
+        /// Their clock; the source has 400 MHz and, for a previous generation, 200 MHz.
+        mhz: u32,
+    },
+    /// Processors of the SMP (§5.2.2).
+    Hurricane1(Scheduling),
+    /// Processors of the SMP, one protocol thread at a time (§4.1).
+    Typhoon1(Policy),
+}
+
+/// Which SMP processors execute a protocol of many threads (§5.3.4).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Scheduling {
+    /// So many processors beside those that compute; the source has 1, 2 and 4.
+    Dedicated(u32),
+    /// *Mult*: all that wait for a remote block or for synchronization; if none does, one is interrupted.
+    Multiplexed,
+}
+
+/// Which SMP processor executes a protocol of one thread (§4.2).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Policy {
+    /// One beside those that compute.
+    Fixed,
+    /// One of those that compute, which waits or is interrupted. With a single processor this is *Single*.
+    Floating,
+}
+
+/// How many memory accesses a node's memory serves at a time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Interleaving {
+    /// One bank, with a write buffer (§4.3.1).
+    SingleBank,
+    /// As many as come (§5.3.1).
+    Infinite,
+}
+
+/// A cluster of SMP nodes.
+#[derive(Clone, Debug)]
+pub struct Machine {
+    /// How many nodes.
+    pub nodes: u32,
+    /// Processors of a node that compute. Dedicated protocol processors are in addition to these.
+    pub processors: u32,
+    /// The device of each node.
+    pub device: Device,
+    /// Bytes of a block of the protocol, a power of two.
+    pub block_bytes: u64,
+    /// Bytes of each processor's cache, a power of two.
+    pub cache_bytes: u64,
+    /// Bytes of a line of the caches. Not stated in the source.
+    pub line_bytes: u64,
+    /// Bytes of a block buffer, a power of two; each protocol thread has one.
+    pub block_buffer_bytes: u64,
+    /// A node's memory.
+    pub interleaving: Interleaving,
+    /// Times of the machine around the device.
+    pub timing: Timing,
+    /// Times of the protocol's steps, unless those of the device in Table 5.1.
+    pub occupancy: Option<Occupancy>,
+    /// The demultiplexing of protocol events; `None`: dynamic, with an unbounded search (§5.1).
+    pub dispatch: Option<warmcore_policy::pdq::Design>,
+    /// Cycles by which a processor may run ahead of what else is to happen.
+    pub run_ahead: u64,
+}
+
+impl Machine {
+    /// The systems of chapter 5: `nodes` nodes of `processors`, blocks of 64 bytes, interleaved memory.
+    #[must_use]
+    pub fn chapter_5(nodes: u32, processors: u32, device: Device) -> Self {
+        Self {
+            nodes,
+            processors,
+            device,
+            block_bytes: 64,
+            cache_bytes: 1 << 20,
+            line_bytes: 64,
+            block_buffer_bytes: 2048,
+            interleaving: Interleaving::Infinite,
+            timing: Timing::default(),
+            occupancy: None,
+            dispatch: None,
+            run_ahead: 100,
+        }
+    }
+
+    /// The systems of chapter 4: Typhoon-1, blocks of 128 bytes, a single bank of memory. Under Fixed, `processors` are those
+    /// beside the protocol processor.
+    #[must_use]
+    pub fn chapter_4(nodes: u32, processors: u32, policy: Policy) -> Self {
+        Self {
+            block_bytes: 128,
+            interleaving: Interleaving::SingleBank,
+            ..Self::chapter_5(nodes, processors, Device::Typhoon1(policy))
+        }
+    }
+
+    /// All processors that compute.
+    #[must_use]
+    pub fn compute_processors(&self) -> u32 {
+        self.nodes * self.processors
+    }
+
+    /// What the protocol's steps take.
+    #[must_use]
+    pub fn occupancy(&self) -> Occupancy {
+        self.occupancy.unwrap_or(match self.device {
+            Device::SComa => Occupancy::S_COMA,
+            Device::Hurricane { mhz, .. } => Occupancy::HURRICANE.at_clock(mhz),
+            Device::Hurricane1(_) => Occupancy::HURRICANE_1,
+            Device::Typhoon1(_) => Occupancy::TYPHOON_1,
+        })
+    }
+
+    /// Checks everything that a run relies on.
+    ///
+    /// # Errors
+    /// The first field that is impossible, with what would do.
+    pub fn check(&self) -> Result<(), Fault> {
+        within("nodes", u64::from(self.nodes), 1, u64::from(NodeSet::CAPACITY))?;
+        within("processors", u64::from(self.processors), 1, u64::from(CpuSet::CAPACITY))?;
+        match self.device {
+            Device::SComa | Device::Typhoon1(_) | Device::Hurricane1(Scheduling::Multiplexed) => {}
+            Device::Hurricane { processors, mhz } => {
+                within("device.processors", u64::from(processors), 1, 64)?;
+                within("device.mhz", u64::from(mhz), 1, 100_000)?;
+            }
+            Device::Hurricane1(Scheduling::Dedicated(processors)) => {
+                within("device.processors", u64::from(processors), 1, 64)?;
+            }
+        }
+        power_of_two("line_bytes", self.line_bytes, 8, 1024)?;
+        power_of_two("block_bytes", self.block_bytes, self.line_bytes.max(32), PAGE)?;
+        power_of_two("cache_bytes", self.cache_bytes, self.line_bytes, 1 << 30)?;
+        power_of_two("block_buffer_bytes", self.block_buffer_bytes, self.block_bytes, 1 << 20)?;
+        within("timing.entry_bytes", self.timing.entry_bytes, 1, self.line_bytes)?;
+        self.check_dispatch()
+    }
+
+    fn check_dispatch(&self) -> Result<(), Fault> {
+        use warmcore_policy::pdq::Design;
+        let multiplexed = matches!(
+            self.device,
+            Device::Hurricane1(Scheduling::Multiplexed) | Device::Typhoon1(Policy::Floating)
+        );
+        match self.dispatch {
+            // Queues of threads that nobody executes would wait.
+            Some(design @ (Design::StaticBinding | Design::DynamicBinding { .. })) if multiplexed => {
+                let expected = "dynamic demultiplexing, where compute processors execute the protocol";
+                Err(Fault::new("dispatch", format!("{design:?}"), expected))
+            }
+            Some(Design::DynamicBinding { queues }) => {
+                within("dispatch.queues", u64::from(queues), 1, 1 << 20)
+            }
+            Some(Design::DynamicDemultiplexing { window: Some(window), .. }) => {
+                within("dispatch.window", u64::from(window), 1, 1 << 20)
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn within(field: &str, found: u64, least: u64, most: u64) -> Result<(), Fault> {
+    if (least..=most).contains(&found) {
+        return Ok(());
+    }
+    Err(Fault::new(field, found, format!("{least} to {most}")))
+}
+
+fn power_of_two(field: &str, found: u64, least: u64, most: u64) -> Result<(), Fault> {
+    if found.is_power_of_two() && (least..=most).contains(&found) {
+        return Ok(());
+    }
+    Err(Fault::new(field, found, format!("a power of two from {least} to {most}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn impossible_machines_are_refused_with_their_field() {
+        let good = Machine::chapter_5(2, 2, Device::SComa);
+        assert_eq!(good.check(), Ok(()));
+        let refused = |change: fn(&mut Machine)| {
+            let mut machine = good.clone();
+            change(&mut machine);
+            machine.check().expect_err("it is impossible").field
+        };
+        assert_eq!(refused(|machine| machine.nodes = 0), "nodes");
+        assert_eq!(refused(|machine| machine.processors = 65), "processors");
+        assert_eq!(refused(|machine| machine.block_bytes = 96), "block_bytes");
+        assert_eq!(refused(|machine| machine.block_bytes = 32), "block_bytes");
+        assert_eq!(refused(|machine| machine.cache_bytes = 3), "cache_bytes");
+        let bound = |machine: &mut Machine| {
+            machine.device = Device::Typhoon1(Policy::Floating);
+            machine.dispatch = Some(warmcore_policy::pdq::Design::StaticBinding);
+        };
+        assert_eq!(refused(bound), "dispatch");
+        assert_eq!(
+            refused(|machine| machine.device = Device::Hurricane { processors: 0, mhz: 400 }),
+            "device.processors"
+        );
+    }
+}

@@ -1,0 +1,166 @@
+//! Compute processors that execute protocol threads: how each gets into its [`Role`] and out of it, and what that costs.
+
+use super::error::Error;
+use super::events::Event;
+use super::scheduling::Role;
+use super::system::{State, System};
+use warmcore_units::ThreadId;
+
+impl System {
+    /// Whether `event` of a processor has to wait: it is interrupted, or was until now.
+    pub(super) fn is_late(&mut self, now: u64, processor: u32, event: Event) -> bool {
+        if !self.multiplexed {
+            return false;
+        }
+        let number = processor as usize;
+        let interrupted = matches!(
+            self.role(number),
+            Some(Role::Interrupted { .. } | Role::Acting { interrupted: Some(_), .. })
+        );
+        if interrupted {
+            self.processors[number].deferred = Some((now, event));
+            return true;
+        }
+        let stolen = core::mem::take(&mut self.processors[number].stolen);
+        if stolen > 0 {
+            self.delay(number, now, stolen, event);
+        }
+        stolen > 0
+    }
+
+    fn delay(&mut self, number: usize, time: u64, by: u64, event: Event) {
+        let clock = &self.processors[number].local.clock;
+        clock.set(clock.get() + by);
+        self.queue.push(time + by, event);
+    }
+
+    /// A processor begins to wait at `time`, and will poll from then on.
+    pub(super) fn begin_polling(&mut self, time: u64, number: usize) {
+        let (node, cpu) = (number / self.per_node, number % self.per_node);
+        let Some(multiplexing) = &mut self.nodes[node].device.multiplexing else { return };
+        if matches!(multiplexing.roles[cpu], Role::Acting { .. }) {
+            multiplexing.resumable[cpu] = None;
+        } else {
+            multiplexing.roles[cpu] = Role::Trapping;
+            self.queue.push(time.max(self.now), Event::Poll { node: node as u32, cpu: cpu as u32 });
+        }
+    }
+
+    /// A processor's reference is denied at `time`: it will poll when it is in the trap's code.
+    pub(super) fn begin_trap(&mut self, time: u64, number: usize) {
+        let trap = self.nodes[number / self.per_node].timing.trap;
+        self.begin_polling(time + trap, number);
+    }
+
+    /// A processor has got to its dispatch register: by a trap, a wait or an interrupt.
+    pub(super) fn poll(&mut self, now: u64, at: usize, cpu: usize) -> Result<(), Error> {
+        let number = at * self.per_node + cpu;
+        let waits = matches!(
+            self.processors[number].state,
+            State::Faulted { .. } | State::Requesting { .. } | State::Watching { .. } | State::Done
+        );
+        let interrupt = self.nodes[at].timing.interrupt;
+        match self.role(number) {
+            Some(role @ Role::Trapping) if waits => *role = Role::Polling,
+            Some(Role::Interrupted { .. }) => {
+                let processor = &mut self.processors[number];
+                processor.interrupts.add(interrupt);
+                return self.take_next(now, at, cpu);
+            }
+            _ => return Ok(()),
+        }
+        self.dispatch(now, at)
+    }
+
+    /// Lets polling processors take events; interrupts one if no protocol thread is scheduled.
+    pub(super) fn dispatch_multiplexed(&mut self, now: u64, at: usize) -> Result<(), Error> {
+        while self.nodes[at].device.pdq.waiting() > 0 {
+            let device = &mut self.nodes[at].device;
+            let Some(multiplexing) = &mut device.multiplexing else { return Ok(()) };
+            let Some((thread, cpu)) = multiplexing.next_pair() else {
+                if let Some(cpu) = multiplexing.choose_interrupted() {
+                    multiplexing.roles[cpu] = Role::Interrupted { since: now };
+                    let time = now + self.nodes[at].timing.interrupt;
+                    self.queue.push(time, Event::Poll { node: at as u32, cpu: cpu as u32 });
+                }
+                return Ok(());
+            };
+            let Some(event) = device.pdq.dispatch(ThreadId(thread as u32)) else { return Ok(()) };
+            multiplexing.roles[cpu] = Role::Acting { thread: thread as u32, interrupted: None };
+            device.threads[thread].cache = Some(cpu);
+            self.start(now, at, thread, event)?;
+        }
+        Ok(())
+    }
+
+    /// An interrupted processor takes an event, or goes back to its program if there is none for it.
+    fn take_next(&mut self, now: u64, at: usize, cpu: usize) -> Result<(), Error> {
+        let number = at * self.per_node + cpu;
+        let Some(since) = (match self.role(number) {
+            Some(Role::Interrupted { since } | Role::Acting { interrupted: Some(since), .. }) => Some(*since),
+            _ => None,
+        }) else {
+            return Ok(());
+        };
+        let device = &mut self.nodes[at].device;
+        let Some(multiplexing) = &mut device.multiplexing else { return Ok(()) };
+        let thread = if multiplexing.single_thread { 0 } else { cpu };
+        let busy = device.threads[thread].run.is_some();
+        let event = if busy { None } else { device.pdq.dispatch(ThreadId(thread as u32)) };
+        if let Some(event) = event {
+            multiplexing.roles[cpu] = Role::Acting { thread: thread as u32, interrupted: Some(since) };
+            device.threads[thread].cache = Some(cpu);
+            return self.start(now, at, thread, event);
+        }
+        multiplexing.roles[cpu] = Role::Computing;
+        let stolen = now - since;
+        let interrupt = self.nodes[at].timing.interrupt;
+        let processor = &mut self.processors[number];
+        processor.protocol += stolen.saturating_sub(interrupt);
+        match processor.deferred.take() {
+            Some((time, event)) => self.delay(number, time, stolen, event),
+            None => processor.stolen += stolen,
+        }
+        Ok(())
+    }
+
+    /// Whether a processor executes a handler.
+    pub(super) fn is_acting(&mut self, number: usize) -> bool {
+        matches!(self.role(number), Some(Role::Acting { .. }))
+    }
+
+    /// Whether a processor whose wait has ended executes a handler, which it has to end first. Otherwise it computes from now on.
+    pub(super) fn keeps_acting(&mut self, now: u64, at: usize, cpu: usize) -> bool {
+        let Some(multiplexing) = &mut self.nodes[at].device.multiplexing else { return false };
+        if matches!(multiplexing.roles[cpu], Role::Acting { .. }) {
+            multiplexing.resumable[cpu] = Some(now);
+            return true;
+        }
+        multiplexing.roles[cpu] = Role::Computing;
+        false
+    }
+
+    /// The handler of `thread` has ended: who executed it goes on with its program, polls, or takes the next event.
+    pub(super) fn end_acting(&mut self, now: u64, at: usize, thread: usize) -> Result<(), Error> {
+        let Some(multiplexing) = &mut self.nodes[at].device.multiplexing else { return Ok(()) };
+        let acting =
+            |role: &Role| matches!(role, Role::Acting { thread: acting, .. } if *acting as usize == thread);
+        let Some(cpu) = multiplexing.roles.iter().position(acting) else { return Ok(()) };
+        if matches!(multiplexing.roles[cpu], Role::Acting { interrupted: Some(_), .. }) {
+            return self.take_next(now, at, cpu);
+        }
+        let Some(since) = multiplexing.resumable[cpu].take() else {
+            multiplexing.roles[cpu] = Role::Polling;
+            return Ok(());
+        };
+        multiplexing.roles[cpu] = Role::Computing;
+        let number = at * self.per_node + cpu;
+        let processor = &mut self.processors[number];
+        processor.protocol += now - since;
+        match processor.deferred.take() {
+            Some((time, event)) => self.delay(number, time, now - since, event),
+            None => self.queue.push(now, Event::Continue(number as u32)),
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,253 @@
+//! Runs a program on a machine.
+
+use super::bank::Bank;
+use super::block_buffer::BlockBuffer;
+use super::bus::Bus;
+use super::cache::Cache;
+use super::device::{Device, HANDLERS, Thread};
+use super::error::Error;
+use super::events::EventQueue;
+use super::layout::Layout;
+use super::machine::{self, Interleaving, Machine, Policy, Scheduling};
+use super::memory::{BlockState, Memory, PAGE_WORDS};
+use super::network::Network;
+use super::node::{Node, Sizes};
+use super::outcome::Outcome;
+use super::processor::{Local, Processor};
+use super::scheduling::Multiplexing;
+use super::synchronization::Synchronization;
+use super::system::{Compute, MESSAGES, State, System};
+use super::tally::{Count, DeviceTally, NetworkTally, NodeTally};
+use super::tlb::Tlb;
+use super::under_way::UnderWay;
+use core::cell::Cell;
+use corosensei::Coroutine;
+use std::collections::VecDeque;
+use std::rc::Rc;
+use warmcore_coherence::Tag;
+use warmcore_policy::pdq::{Design, Pdq};
+use warmcore_units::NodeId;
+use warmcore_workload::programs::image::PAGE;
+use warmcore_workload::programs::{Image, Prepared, Program};
+
+/// Lines that a cache can tell apart.
+const LINES: u64 = 1 << 29;
+
+/// What a run may take.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Options {
+    /// After how many cycles a program that has not ended is given up.
+    pub limit: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { limit: u64::MAX }
+    }
+}
+
+/// Runs `program` on `machine`: lays out its data, lets all compute processors execute it, and checks its results.
+///
+/// # Errors
+/// If the machine is impossible, the data do not fit, the program cannot end, or its results are wrong.
+pub fn run<P>(machine: &Machine, program: &P, options: &Options) -> Result<Outcome, Error>
+where
+    P: Program,
+    P::Prepared: 'static,
+{
+    machine.check()?;
+    let mut image = Image::new();
+    let prepared = Rc::new(program.prepare(&mut image, machine.compute_processors())?);
+    let program = prepared.clone();
+    let mut system =
+        build(machine, image, &Rc::new(move |processor: &Processor<'_>| program.run(processor)))?;
+    system.run(options.limit)?;
+    let image = final_image(&system);
+    prepared.check(&image).map_err(Error::Wrong)?;
+    Ok(outcome(&system, prepared.digest(&image)))
+}
+
+/// The machine at the start, with `body` for each processor to execute.
+pub(super) fn build<B>(machine: &Machine, image: Image, body: &Rc<B>) -> Result<System, Error>
+where
+    B: Fn(&Processor<'_>) + 'static,
+{
+    let nodes = machine.nodes as usize;
+    let per_node = machine.processors as usize;
+    let bytes = 8 * image.words().len() as u64;
+    let layout = Rc::new(Layout::new(image, machine.nodes, machine.processors, machine.block_bytes));
+    let lines = u64::from(layout.pages()) * PAGE / machine.line_bytes;
+    // The directory and the translation tables take less than as much again.
+    if 3 * lines >= LINES {
+        return Err(Error::TooLarge { bytes, most: LINES / 3 * machine.line_bytes });
+    }
+    let sizes = Sizes {
+        line_bytes: machine.line_bytes,
+        block_bytes: machine.block_bytes,
+        protocol_lines: lines as u32 + 1,
+    };
+    let pages = layout.synchronization_pages();
+    let space = Synchronization::new(pages, machine.block_bytes, machine.nodes, machine.processors);
+    let space = Rc::new(space);
+    let nodes: Vec<Node> =
+        (0..nodes).map(|node| build_node(machine, NodeId(node as u32), layout.clone(), sizes)).collect();
+    let processors = (0..machine.compute_processors() as usize)
+        .map(|number| {
+            let node = &nodes[number / per_node];
+            let local = Rc::new(Local {
+                number: number as u32,
+                processors: machine.compute_processors(),
+                clock: Cell::new(0),
+                limit: Cell::new(0),
+                references: Cell::new(0),
+                synchronizing: Cell::new(None),
+                synchronized: Cell::new(0),
+                cache: node.caches[number % per_node].clone(),
+                tlb: Tlb::new(),
+                memory: node.memory.clone(),
+                line_shift: machine.line_bytes.trailing_zeros(),
+                tlb_miss: machine.timing.tlb_miss,
+                page_fault: machine.timing.page_fault,
+                tlb_misses: Cell::new(0),
+                page_faults: Cell::new(0),
+                synchronization: space.clone(),
+            });
+            let (here, body) = (local.clone(), body.clone());
+            Compute {
+                local,
+                program: Coroutine::new(move |core, ()| body(&Processor::new(here, core))),
+                state: State::Running,
+                misses: Count::default(),
+                remote_misses: Count::default(),
+                protocol: 0,
+                interrupts: Count::default(),
+                stolen: 0,
+                deferred: None,
+            }
+        })
+        .collect();
+    let multiplexed = nodes.iter().any(|node| node.device.multiplexing.is_some());
+    Ok(System {
+        network: Network::new(machine.timing, nodes.len()),
+        layout,
+        nodes,
+        processors,
+        per_node,
+        multiplexed,
+        messages: [0; MESSAGES.len()],
+        queue: EventQueue::default(),
+        under_way: UnderWay::default(),
+        run_ahead: machine.run_ahead,
+        now: 0,
+    })
+}
+
+/// Protocol threads of a node, and how many of them have a cache of their own.
+fn threads(machine: &Machine) -> (u32, u32) {
+    match machine.device {
+        machine::Device::SComa => (1, 0),
+        machine::Device::Hurricane { processors, .. }
+        | machine::Device::Hurricane1(Scheduling::Dedicated(processors)) => (processors, processors),
+        machine::Device::Hurricane1(Scheduling::Multiplexed) => (machine.processors, 0),
+        machine::Device::Typhoon1(Policy::Fixed) => (1, 1),
+        machine::Device::Typhoon1(Policy::Floating) => (1, 0),
+    }
+}
+
+fn build_node(machine: &Machine, node: NodeId, layout: Rc<Layout>, sizes: Sizes) -> Node {
+    let (threads, own_caches) = threads(machine);
+    let sets = (machine.cache_bytes / machine.line_bytes) as u32;
+    let compute = machine.processors as usize;
+    let bank = Bank::new(&machine.timing, machine.interleaving == Interleaving::SingleBank);
+    let multiplexing = match machine.device {
+        machine::Device::Hurricane1(Scheduling::Multiplexed) => Some(Multiplexing::new(false, compute)),
+        machine::Device::Typhoon1(Policy::Floating) => Some(Multiplexing::new(true, compute)),
+        _ => None,
+    };
+    let thread = |number| Thread {
+        cache: (own_caches > 0).then_some(compute + number as usize),
+        run: None,
+        buffer: BlockBuffer::new((machine.block_buffer_bytes / machine.block_bytes) as usize),
+        spare: VecDeque::new(),
+    };
+    let design = machine.dispatch.unwrap_or(Design::DynamicDemultiplexing { window: None, id_bits: None });
+    let device = Device {
+        pdq: Pdq::new(threads, design),
+        threads: (0..threads).map(thread).collect(),
+        occupancy: machine.occupancy(),
+        across_bus: matches!(machine.device, machine::Device::Hurricane1(_) | machine::Device::Typhoon1(_)),
+        multiplexing,
+        handlers: [Count::default(); HANDLERS.len()],
+        tally: DeviceTally::default(),
+    };
+    Node {
+        timing: machine.timing,
+        sizes,
+        memory: Rc::new(Memory::new(node, layout)),
+        caches: Cache::of_node(machine.processors + own_caches, sets).into_iter().map(Rc::new).collect(),
+        bus: Bus::new(machine.timing, machine.line_bytes, bank),
+        device,
+        watched: vec![0; compute],
+        woken: Vec::new(),
+    }
+}
+
+/// The contents of the shared address space when nothing is under way: each block from a node that may read it.
+fn final_image(system: &System) -> Image {
+    let mut image = system.layout.image().clone();
+    let block_words = system.layout.block_words();
+    let per_page = PAGE_WORDS / block_words;
+    for page in system.layout.program_pages() {
+        let home = &system.nodes[system.layout.home(page).index()].memory;
+        if home.mapped(page).is_none() {
+            continue;
+        }
+        for number in 0..per_page {
+            let block = page * per_page as u32 + number as u32;
+            let memory = match home.state(block).get() {
+                BlockState::Home(entry) if entry.tag() == Tag::Invalid => {
+                    entry.holders().first().map_or(home, |holder| &system.nodes[holder.index()].memory)
+                }
+                _ => home,
+            };
+            let first = block as usize * block_words;
+            memory.fetch(block, &mut image.words_mut()[first..first + block_words]);
+        }
+    }
+    image
+}
+
+pub(super) fn outcome(system: &System, digest: u64) -> Outcome {
+    let processors = system.breakdowns();
+    let node = |node: &Node| NodeTally {
+        device: DeviceTally {
+            handlers: HANDLERS
+                .into_iter()
+                .zip(node.device.handlers)
+                .filter(|(_, count)| count.times > 0)
+                .collect(),
+            ..node.device.tally.clone()
+        },
+        bus_address: node.bus.address_busy,
+        bus_data: node.bus.data_busy,
+        bus_waited: node.bus.waited,
+        memory: node.bus.bank.used,
+        pages: node.memory.pages_mapped(),
+    };
+    Outcome {
+        cycles: processors.iter().map(|processor| processor.end).max().unwrap_or(0),
+        digest,
+        episodes: system
+            .processors
+            .first()
+            .map(|first| first.local.synchronization.episodes.take())
+            .unwrap_or_default(),
+        nodes: system.nodes.iter().map(node).collect(),
+        network: NetworkTally {
+            messages: MESSAGES.into_iter().zip(system.messages).filter(|&(_, times)| times > 0).collect(),
+            bytes: system.network.bytes,
+            waited: system.network.waited,
+        },
+        processors,
+    }
+}

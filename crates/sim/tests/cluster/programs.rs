@@ -1,0 +1,64 @@
+//! Programs compute right results on every machine, the same on each.
+
+use crate::coherent::machines;
+use warmcore_sim::cluster::{Device, Error, Machine, Options, Outcome, run};
+use warmcore_workload::programs::{AnyProgram, Em3d, Fft, Lu, Radix, Size};
+
+fn small() -> Vec<AnyProgram> {
+    vec![
+        AnyProgram::Fft(Fft { points: 1 << 10, ..Fft::default() }),
+        AnyProgram::Radix(Radix { keys: 1 << 12, ..Radix::default() }),
+        AnyProgram::Lu(Lu { order: 64, ..Lu::default() }),
+        AnyProgram::Em3d(Em3d { nodes: 512, ..Em3d::default() }),
+    ]
+}
+
+fn outcome(machine: &Machine, program: &AnyProgram) -> Result<Outcome, Error> {
+    run(machine, program, &Options { limit: 10_000_000_000 })
+}
+
+#[test]
+fn results_are_right_and_the_same_on_every_machine() {
+    for program in small() {
+        let alone =
+            outcome(&Machine::chapter_5(1, 4, Device::SComa), &program).expect("it runs alone").digest;
+        for machine in machines(2, 2) {
+            let digest = outcome(&machine, &program).map(|outcome| outcome.digest);
+            assert_eq!(digest, Ok(alone), "{program:?} on {machine:?}");
+        }
+    }
+}
+
+#[test]
+fn run_ahead_changes_times_little_and_results_not() {
+    let program = AnyProgram::Fft(Fft { points: 1 << 12, ..Fft::default() });
+    for machine in machines(4, 2) {
+        let exact = outcome(&Machine { run_ahead: 0, ..machine.clone() }, &program).expect("it runs");
+        let ahead = outcome(&Machine { run_ahead: 100, ..machine.clone() }, &program).expect("it runs");
+        assert_eq!(exact.digest, ahead.digest);
+        let ratio = ahead.cycles as f64 / exact.cycles as f64;
+        assert!((0.98..1.02).contains(&ratio), "{ratio} on {machine:?}");
+    }
+}
+
+#[test]
+fn sixty_four_nodes_of_sixteen_run_in_memory_that_they_touch() {
+    let machine = Machine::chapter_5(64, 16, Device::SComa);
+    let outcome = outcome(&machine, &AnyProgram::Em3d(Em3d::quick())).expect("it runs");
+    // Beside its own share of the data, a node touches pages of its neighbours and of barriers: not the pages of all.
+    let pages: Vec<usize> = outcome.nodes.iter().map(|node| node.pages).collect();
+    let all: usize = pages.iter().sum();
+    assert!(pages.iter().all(|&pages| pages < all / 8), "{pages:?}");
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn all_programs_run_on_all_machines() {
+    for name in AnyProgram::NAMES {
+        let program = AnyProgram::from_name(name, Size::Quick).expect("it is listed");
+        for machine in machines(4, 4) {
+            let outcome = outcome(&machine, &program);
+            assert!(outcome.is_ok(), "{name} on {machine:?}: {:?}", outcome.err());
+        }
+    }
+}
