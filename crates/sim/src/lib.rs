@@ -2,6 +2,7 @@
 //!
 //! [`packet`] is the model of packets on processors of Salehi, Kurose & Towsley 1994, §3;
 //! [`runqueue`] is that of a time-sharing multiprocessor of Torrellas, Tucker & Gupta 1995;
+//! [`protocol`] is that of processors set aside for protocol work or not, of Falsafi 1998, §4.3.2;
 //! [`completions`] holds the pending completions of the processors, which replace an event list;
 //! [`sweep`](mod@sweep) runs many points in parallel.
 //!
@@ -9,5 +10,6 @@
 
 pub mod completions;
 pub mod packet;
+pub mod protocol;
 pub mod runqueue;
 pub mod sweep;
