@@ -15,6 +15,7 @@ use crate::caches::eviction::Evictor;
 use crate::caches::hierarchy::Hierarchy;
 use crate::clock::Timer;
 use crate::error::{CalibrateError, RunError};
+use crate::invocation::{InvocationCosts, invocation_costs};
 use crate::run::RunContext;
 use chrono::Utc;
 use core::sync::atomic::AtomicBool;
@@ -96,13 +97,17 @@ pub fn calibrate(
     let curve = curve::measure(&setup, &mut rng, &mut report)?;
     report.at(1.0);
 
+    let invocation = match cpus[..] {
+        [first, second, ..] => Some(invocation_costs([first, second], &timer, stop)?),
+        _ => None,
+    };
     let values = rounds.values();
     let shared = hierarchy.shared_level(machine, &cpus).and_then(|level| latencies.get(level));
     let notes = notes::all(plan, &cpus, &timer, &cold, shared, &rounds, &curve);
     let profile = Profile {
         schema: Profile::SCHEMA,
         name: machine.name.clone(),
-        provenance: provenance(plan, notes, &rounds),
+        provenance: provenance(plan, notes, &rounds, invocation),
         levels: profile::levels(&hierarchy, &cold),
         intervening: Intervening::MVS,
         free_memory: profile::free_memory(&values),
@@ -150,13 +155,20 @@ fn measure_levels(
     Ok(Levels { timer, latencies, cold })
 }
 
-fn provenance(plan: &CalibrationPlan, notes: Vec<String>, rounds: &Rounds<'_>) -> Provenance {
+fn provenance(
+    plan: &CalibrationPlan,
+    notes: Vec<String>,
+    rounds: &Rounds<'_>,
+    invocation: Option<InvocationCosts>,
+) -> Provenance {
     Provenance {
         kind: Kind::Measured,
         source: concat!("warmcore ", env!("CARGO_PKG_VERSION")).to_owned(),
         date: Utc::now().format("%Y-%m-%d").to_string(),
         handover: rounds.proximity.reference.map(Nanos),
         handover_range: rounds.proximity.range(rounds.readings()).map(|ends| ends.map(Nanos)),
+        interrupt: invocation.and_then(|costs| costs.interrupt),
+        wake_up: invocation.map(|costs| costs.wake_up),
         runs: Some(rounds.tally().into()),
         packets: Some(plan.packets()),
         notes,
