@@ -3,6 +3,7 @@
 // Both panic where the text cannot be written: `output::print` and `messages::print` do not.
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
+mod advise;
 mod args;
 mod calibrate;
 mod checkpoint;
@@ -36,6 +37,7 @@ mod transfer;
 mod tune;
 mod unused_options;
 
+use args::advise::AdviseCommand;
 use args::reproduce::ReproduceCommand;
 use args::{Arguments, Command, SimulateCommand, SweepCommand};
 use clap::{CommandFactory, FromArgMatches};
@@ -89,6 +91,7 @@ fn run(arguments: Arguments) -> miette::Result<()> {
         Some(Command::Reproduce(ReproduceCommand::Torrellas1995(arguments))) => {
             reproduce::torrellas::run(&arguments)
         }
+        Some(Command::Advise(AdviseCommand::Dedicated(arguments))) => advise::dedicated(&arguments),
         Some(Command::Machine(arguments)) => machine::run(&arguments),
         Some(Command::Host(command)) => host::run(&command),
         Some(Command::Transfer(arguments)) => transfer::run(&arguments),

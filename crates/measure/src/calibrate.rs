@@ -97,13 +97,10 @@ pub fn calibrate(
     let curve = curve::measure(&setup, &mut rng, &mut report)?;
     report.at(1.0);
 
-    let invocation = match cpus[..] {
-        [first, second, ..] => Some(invocation_costs([first, second], &timer, stop)?),
-        _ => None,
-    };
     let values = rounds.values();
     let shared = hierarchy.shared_level(machine, &cpus).and_then(|level| latencies.get(level));
-    let notes = notes::all(plan, &cpus, &timer, &cold, shared, &rounds, &curve);
+    let mut notes = notes::all(plan, &cpus, &timer, &cold, shared, &rounds, &curve);
+    let invocation = invocation(&cpus, &timer, &mut notes, stop)?;
     let profile = Profile {
         schema: Profile::SCHEMA,
         name: machine.name.clone(),
@@ -126,6 +123,24 @@ pub fn calibrate(
         elapsed: began.elapsed(),
         cpus: cpus.clone(),
     })
+}
+
+/// What interrupts and wake-ups cost, if there are two processors. A machine too busy to tell has a note instead.
+fn invocation(
+    cpus: &[CpuId],
+    timer: &Timer,
+    notes: &mut Vec<String>,
+    stop: &AtomicBool,
+) -> Result<Option<InvocationCosts>, CalibrateError> {
+    let [first, second, ..] = *cpus else { return Ok(None) };
+    match invocation_costs([first, second], timer, stop) {
+        Ok(costs) => Ok(Some(costs)),
+        Err(RunError::Interrupted) => Err(CalibrateError::Interrupted),
+        Err(error) => {
+            notes.push(format!("What an interrupt and a wake-up cost could not be measured: {error}."));
+            Ok(None)
+        }
+    }
 }
 
 /// Refuses a payload that does not fit a frame of the measured link.

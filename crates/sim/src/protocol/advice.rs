@@ -19,6 +19,8 @@ const RUNS: u64 = 10;
 const REQUESTS: u64 = 4000;
 /// Times between a border's ends are at most so far apart.
 const BORDER_WIDTH: f64 = 1.05;
+/// A gain below this part is not worth another arrangement.
+pub const WORTH: f64 = 0.01;
 
 /// Which of the two completes more requests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,7 +29,7 @@ pub enum Winner {
     Dedicated,
     /// All processors in turn.
     Multiplexed,
-    /// The runs do not tell them apart.
+    /// They differ by less than [`WORTH`], or the runs do not tell.
     Undecided,
 }
 
@@ -60,13 +62,13 @@ pub struct Border {
 }
 
 impl Comparison {
-    /// Which is faster beyond the scatter of the runs.
+    /// Which is faster, by [`WORTH`] beyond the scatter of the runs.
     #[must_use]
     pub fn winner(&self) -> Winner {
         let Interval { mean, half_width, .. } = self.gain;
         match mean {
-            mean if mean > half_width => Winner::Dedicated,
-            mean if -mean > half_width => Winner::Multiplexed,
+            mean if mean - half_width > WORTH => Winner::Dedicated,
+            mean if -mean - half_width > WORTH => Winner::Multiplexed,
             _ => Winner::Undecided,
         }
     }
