@@ -1,5 +1,6 @@
 //! The command line.
 
+pub(crate) mod advise;
 pub(crate) mod applied;
 pub(crate) mod compare;
 pub(crate) mod given;
@@ -19,6 +20,7 @@ pub(crate) mod verify;
 pub(crate) mod whole;
 pub(crate) mod words;
 
+use advise::AdviseCommand;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use compare::CompareArguments;
@@ -98,6 +100,10 @@ pub(crate) enum Command {
     /// Reproduce the figures and claims of a publication
     #[command(subcommand)]
     Reproduce(ReproduceCommand),
+
+    /// Answer a question about how to arrange protocol work
+    #[command(subcommand)]
+    Advise(AdviseCommand),
 
     /// Print where a report is, and open it in a browser if asked
     Report(ReportArguments),

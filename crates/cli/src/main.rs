@@ -3,6 +3,7 @@
 // Both panic where the text cannot be written: `output::print` and `messages::print` do not.
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
+mod advise;
 mod args;
 mod calibrate;
 mod checkpoint;
@@ -35,7 +36,9 @@ mod terminal;
 mod transfer;
 mod tune;
 mod unused_options;
+mod visible;
 
+use args::advise::AdviseCommand;
 use args::reproduce::ReproduceCommand;
 use args::{Arguments, Command, SimulateCommand, SweepCommand};
 use clap::{CommandFactory, FromArgMatches};
@@ -78,10 +81,12 @@ fn run(arguments: Arguments) -> miette::Result<()> {
         Some(Command::Calibrate(arguments)) => calibrate::run(&arguments),
         Some(Command::Simulate(SimulateCommand::Packet(arguments))) => simulate::run(&arguments),
         Some(Command::Simulate(SimulateCommand::Runqueue(arguments))) => simulate::runqueue::run(&arguments),
+        Some(Command::Simulate(SimulateCommand::Cluster(arguments))) => simulate::cluster::run(&arguments),
         Some(Command::Run(arguments)) => live::run(&arguments),
         Some(Command::Compare(arguments)) => compare::run(&arguments),
         Some(Command::Sweep(SweepCommand::Packet(arguments))) => sweep::run(&arguments),
         Some(Command::Sweep(SweepCommand::Runqueue(arguments))) => sweep::runqueue::run(&arguments),
+        Some(Command::Sweep(SweepCommand::Cluster(arguments))) => sweep::cluster::run(&arguments),
         Some(Command::Reproduce(ReproduceCommand::Salehi1994(arguments))) => {
             reproduce::salehi::run(&arguments)
         }
@@ -89,6 +94,7 @@ fn run(arguments: Arguments) -> miette::Result<()> {
         Some(Command::Reproduce(ReproduceCommand::Torrellas1995(arguments))) => {
             reproduce::torrellas::run(&arguments)
         }
+        Some(Command::Advise(AdviseCommand::Dedicated(arguments))) => advise::dedicated(&arguments),
         Some(Command::Reproduce(ReproduceCommand::Falsafi1998(arguments))) => {
             reproduce::falsafi::run(&arguments)
         }

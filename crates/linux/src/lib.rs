@@ -7,6 +7,7 @@
 //! | [`affinity`] | reads and sets which cpus this thread may run on |
 //! | [`near`] | finds the cpu that receives a socket's packets, and keeps a thread near it |
 //! | [`cpu_time`] | the processor time of this thread and process |
+//! | [`interruption`] | interrupts the processors that run other threads of this process |
 //! | [`disturbance`] | detects preemptions, migrations and page faults during a measurement |
 //! | [`program`] | runs a user's program, and ends it with all its children |
 //! | [`counters`] | performance counters: cycles, instructions, cache misses |
@@ -43,6 +44,7 @@ pub mod disturbance;
 pub mod executable;
 pub mod fake;
 pub mod host;
+pub mod interruption;
 pub mod inventory;
 #[allow(unsafe_code)]
 mod mapping;

@@ -15,6 +15,7 @@ use crate::caches::eviction::Evictor;
 use crate::caches::hierarchy::Hierarchy;
 use crate::clock::Timer;
 use crate::error::{CalibrateError, RunError};
+use crate::invocation::{InvocationCosts, invocation_costs};
 use crate::run::RunContext;
 use chrono::Utc;
 use core::sync::atomic::AtomicBool;
@@ -98,11 +99,12 @@ pub fn calibrate(
 
     let values = rounds.values();
     let shared = hierarchy.shared_level(machine, &cpus).and_then(|level| latencies.get(level));
-    let notes = notes::all(plan, &cpus, &timer, &cold, shared, &rounds, &curve);
+    let mut notes = notes::all(plan, &cpus, &timer, &cold, shared, &rounds, &curve);
+    let invocation = invocation(&cpus, &timer, &mut notes, stop)?;
     let profile = Profile {
         schema: Profile::SCHEMA,
         name: machine.name.clone(),
-        provenance: provenance(plan, notes, &rounds),
+        provenance: provenance(plan, notes, &rounds, invocation),
         levels: profile::levels(&hierarchy, &cold),
         intervening: Intervening::MVS,
         free_memory: profile::free_memory(&values),
@@ -121,6 +123,24 @@ pub fn calibrate(
         elapsed: began.elapsed(),
         cpus: cpus.clone(),
     })
+}
+
+/// What interrupts and wake-ups cost, if there are two processors. A machine too busy to tell has a note instead.
+fn invocation(
+    cpus: &[CpuId],
+    timer: &Timer,
+    notes: &mut Vec<String>,
+    stop: &AtomicBool,
+) -> Result<Option<InvocationCosts>, CalibrateError> {
+    let [first, second, ..] = *cpus else { return Ok(None) };
+    match invocation_costs([first, second], timer, stop) {
+        Ok(costs) => Ok(Some(costs)),
+        Err(RunError::Interrupted) => Err(CalibrateError::Interrupted),
+        Err(error) => {
+            notes.push(format!("What an interrupt and a wake-up cost could not be measured: {error}."));
+            Ok(None)
+        }
+    }
 }
 
 /// Refuses a payload that does not fit a frame of the measured link.
@@ -150,13 +170,20 @@ fn measure_levels(
     Ok(Levels { timer, latencies, cold })
 }
 
-fn provenance(plan: &CalibrationPlan, notes: Vec<String>, rounds: &Rounds<'_>) -> Provenance {
+fn provenance(
+    plan: &CalibrationPlan,
+    notes: Vec<String>,
+    rounds: &Rounds<'_>,
+    invocation: Option<InvocationCosts>,
+) -> Provenance {
     Provenance {
         kind: Kind::Measured,
         source: concat!("warmcore ", env!("CARGO_PKG_VERSION")).to_owned(),
         date: Utc::now().format("%Y-%m-%d").to_string(),
         handover: rounds.proximity.reference.map(Nanos),
         handover_range: rounds.proximity.range(rounds.readings()).map(|ends| ends.map(Nanos)),
+        interrupt: invocation.and_then(|costs| costs.interrupt),
+        wake_up: invocation.map(|costs| costs.wake_up),
         runs: Some(rounds.tally().into()),
         packets: Some(plan.packets()),
         notes,

@@ -62,6 +62,7 @@ mod calibrate;
 mod clock;
 pub mod counts;
 mod error;
+pub mod invocation;
 mod model;
 mod run;
 pub mod transfer;

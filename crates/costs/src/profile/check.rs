@@ -19,6 +19,11 @@ impl Profile {
         if let Some(handover) = self.provenance.handover {
             check_time("provenance.handover", handover)?;
         }
+        for (name, cost) in [("interrupt", self.provenance.interrupt), ("wake_up", self.provenance.wake_up)] {
+            if let Some(cost) = cost {
+                check_time(&format!("provenance.{name}.mean"), cost.mean)?;
+            }
+        }
         check_levels(&self.levels)?;
         self.intervening.check("intervening")?;
         for approach in Approach::ALL {

@@ -1,7 +1,7 @@
 //! Where the figures of a profile come from, and which packets they are about.
 
 use serde::{Deserialize, Serialize};
-use warmcore_units::Nanos;
+use warmcore_units::{Estimate, Nanos};
 
 /// Where a profile's figures come from.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -21,6 +21,12 @@ pub struct Provenance {
     /// The range of 95% of the hand-over times in runs that count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handover_range: Option<[Nanos; 2]>,
+    /// What an interrupt takes from a processor that computes; `None` if it was not measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interrupt: Option<Estimate<Nanos>>,
+    /// From waking up a sleeping thread on another processor until it runs; `None` if it was not measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wake_up: Option<Estimate<Nanos>>,
     /// The runs that the receive times were taken from; `None` if not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runs: Option<Runs>,

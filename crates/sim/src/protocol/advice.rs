@@ -1,0 +1,220 @@
+//! Which scheduling of protocol work is faster, by how much computing there is for each request.
+
+use super::demand::Demand;
+use super::nodes::{Figures, simulate};
+use rayon::prelude::*;
+use warmcore_policy::protocol::ProtocolScheduling;
+use warmcore_stats::{Interval, Replications};
+use warmcore_units::{Estimate, Fault, Nanos};
+use warmcore_workload::random::Key;
+
+/// One processor set aside: *Fixed*.
+pub const DEDICATED: ProtocolScheduling = ProtocolScheduling::Dedicated { processors: 1 };
+/// All compute, and one at a time acts: *Floating*.
+pub const MULTIPLEXED: ProtocolScheduling = ProtocolScheduling::Multiplexed { threads: 1 };
+
+/// Independent runs of each scheduling.
+const RUNS: u64 = 10;
+/// Requests of each run.
+const REQUESTS: u64 = 4000;
+/// Times between a border's ends are at most so far apart.
+const BORDER_WIDTH: f64 = 1.05;
+/// A gain below this part is not worth another arrangement.
+pub const WORTH: f64 = 0.01;
+
+/// Which of the two completes more requests.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Winner {
+    /// One processor set aside.
+    Dedicated,
+    /// All processors in turn.
+    Multiplexed,
+    /// They differ by less than [`WORTH`], or the runs do not tell.
+    Undecided,
+}
+
+/// Both schedulings at one amount of computing.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Comparison {
+    /// Computing for each request, on average.
+    pub compute: Nanos,
+    /// Requests a second that a node completes with a dedicated processor, then with all multiplexed.
+    pub rates: [Estimate<f64>; 2],
+    /// From asking to going on, in nanoseconds, in the same order.
+    pub responses: [Estimate<f64>; 2],
+    /// Interrupts for each request if all are multiplexed.
+    pub interrupts: Estimate<f64>,
+    /// How many more requests the dedicated processor lets complete, as a fraction of the multiplexed ones.
+    pub gain: Interval,
+}
+
+/// Where the faster one changes as there is more computing for each request.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Border {
+    /// The most computing at which `below` is known to be faster.
+    pub from: Nanos,
+    /// The least above it at which `above` is.
+    pub to: Nanos,
+    /// Which is faster with less computing.
+    pub below: Winner,
+    /// Which is faster with more.
+    pub above: Winner,
+}
+
+impl Comparison {
+    /// Which is faster, by [`WORTH`] beyond the scatter of the runs.
+    #[must_use]
+    pub fn winner(&self) -> Winner {
+        let Interval { mean, half_width, .. } = self.gain;
+        match mean {
+            mean if mean - half_width > WORTH => Winner::Dedicated,
+            mean if -mean - half_width > WORTH => Winner::Multiplexed,
+            _ => Winner::Undecided,
+        }
+    }
+}
+
+/// Compares the two at `demand`. Both compute for the same times.
+///
+/// # Errors
+/// If the demand is impossible, or a node has one processor, which cannot be set aside.
+pub fn compare(demand: &Demand, seed: u64) -> Result<Comparison, Fault> {
+    demand.check()?;
+    if demand.processors < 2 {
+        return Err(Fault::new(
+            "processors",
+            demand.processors,
+            "at least 2: one to set aside, and one to compute",
+        ));
+    }
+    let runs: Vec<[Figures; 2]> = (0..RUNS)
+        .into_par_iter()
+        .filter_map(|replication| {
+            let key = Key { seed, point: 0, replication };
+            let run = |scheduling| simulate(demand, scheduling, REQUESTS, key);
+            Some([run(DEDICATED)?, run(MULTIPLEXED)?])
+        })
+        .collect();
+    let over = |of: &dyn Fn(&[Figures; 2]) -> f64| runs.iter().map(of).collect::<Replications>();
+    let estimate = |of: &dyn Fn(&[Figures; 2]) -> f64| {
+        let Interval { mean, half_width, .. } = over(of).interval();
+        Estimate::new(mean, half_width)
+    };
+    let paired = over(&|run| run[0].rate.0).against(&over(&|run| run[1].rate.0));
+    let unknown = Interval { mean: 0.0, half_width: f64::INFINITY, count: 0 };
+    Ok(Comparison {
+        compute: demand.compute,
+        rates: [estimate(&|run| run[0].rate.0), estimate(&|run| run[1].rate.0)],
+        responses: [estimate(&|run| run[0].response.0), estimate(&|run| run[1].response.0)],
+        interrupts: estimate(&|run| run[1].interrupts),
+        gain: paired.map_or(unknown, |paired| paired.relative),
+    })
+}
+
+/// Compares them at each amount of computing in `computes`, in rising order, and finds where the faster one changes.
+///
+/// # Errors
+/// As [`compare`].
+pub fn decide(
+    demand: &Demand,
+    computes: &[Nanos],
+    seed: u64,
+) -> Result<(Vec<Comparison>, Vec<Border>), Fault> {
+    let at = |compute: Nanos| compare(&Demand { compute, ..*demand }, seed);
+    let compared: Vec<Comparison> = computes.iter().map(|&compute| at(compute)).collect::<Result<_, _>>()?;
+    let decided: Vec<&Comparison> = compared.iter().filter(|one| one.winner() != Winner::Undecided).collect();
+    let mut borders = Vec::new();
+    for pair in decided.windows(2) {
+        let (below, above) = (pair[0].winner(), pair[1].winner());
+        if below != above {
+            let [from, to] = narrowed([pair[0].compute, pair[1].compute], below, &at)?;
+            borders.push(Border { from, to, below, above });
+        }
+    }
+    Ok((compared, borders))
+}
+
+/// The most computing at which `below` is decided, and the least above it at which the other one is.
+fn narrowed(
+    ends: [Nanos; 2],
+    below: Winner,
+    at: &impl Fn(Nanos) -> Result<Comparison, Fault>,
+) -> Result<[Nanos; 2], Fault> {
+    let last = bisect(ends, |compute| Ok(at(compute)?.winner() == below))?[0];
+    let first = bisect([last, ends[1]], |compute| {
+        let winner = at(compute)?.winner();
+        Ok(winner == below || winner == Winner::Undecided)
+    })?[1];
+    Ok([last, first])
+}
+
+/// Halves what lies between `low`, where `holds` holds, and `high`, where it does not.
+fn bisect(
+    [mut low, mut high]: [Nanos; 2],
+    holds: impl Fn(Nanos) -> Result<bool, Fault>,
+) -> Result<[Nanos; 2], Fault> {
+    while low.0 > 0.0 && high.0 / low.0 > BORDER_WIDTH {
+        let middle = Nanos((low.0 * high.0).sqrt());
+        if holds(middle)? {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    Ok([low, high])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn demand(processors: u32, compute: f64) -> Demand {
+        Demand {
+            processors,
+            compute: Nanos(compute),
+            occupancy: Nanos(200.0),
+            latency: Nanos(250.0),
+            interrupt: Nanos(5000.0),
+            wake_up: Nanos::ZERO,
+            handover: Nanos(150.0),
+        }
+    }
+
+    /// §4.3.2: with high interrupt overhead and little computing a dedicated processor pays, with much it does not.
+    #[test]
+    fn little_computing_wants_a_dedicated_processor_and_much_does_not() {
+        let computes = [100.0, 1e3, 1e4, 1e5, 1e6].map(Nanos);
+        let (compared, borders) = decide(&demand(4, 0.0), &computes, 1).expect("possible");
+        let first = compared.first().map(Comparison::winner);
+        let last = compared.last().map(Comparison::winner);
+        assert_eq!((first, last), (Some(Winner::Dedicated), Some(Winner::Multiplexed)));
+        let [border] = borders[..] else { panic!("{borders:?}") };
+        assert!(border.from < border.to && border.to.0 / border.from.0 < 2.0, "{border:?}");
+    }
+
+    /// §4.3.2: "dedicated protocol processors may become more attractive as interrupt latencies go up".
+    #[test]
+    fn the_border_rises_with_the_cost_of_an_interrupt() {
+        let border = |interrupt: f64| {
+            let demand = Demand { interrupt: Nanos(interrupt), ..demand(4, 0.0) };
+            let (_, borders) = decide(&demand, &[1e2, 1e3, 1e4, 1e5, 1e6].map(Nanos), 1).expect("possible");
+            borders.last().map_or(0.0, |border| border.from.0)
+        };
+        assert!(border(20_000.0) > 1.5 * border(2000.0));
+    }
+
+    #[test]
+    fn what_costs_nothing_extra_is_never_better_dedicated() {
+        let free = Demand { interrupt: Nanos::ZERO, handover: Nanos::ZERO, ..demand(2, 0.0) };
+        let (compared, borders) = decide(&free, &[1e2, 1e3, 1e4, 1e5].map(Nanos), 1).expect("possible");
+        assert!(
+            borders.is_empty() && compared.iter().all(|one| one.winner() != Winner::Dedicated),
+            "{compared:?}"
+        );
+    }
+
+    #[test]
+    fn one_processor_cannot_be_set_aside() {
+        assert_eq!(compare(&demand(1, 100.0), 1).expect_err("refused").field, "processors");
+    }
+}
