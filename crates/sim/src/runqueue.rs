@@ -13,7 +13,7 @@
 //! |---|---|
 //! | [`mod@cache`] | the analytic cache model: reload, steady misses, displacement, migration |
 //! | `process` | what a process does next |
-//! | `machine` | processors, queue and events |
+//! | `machine` | processors, queue and events; `machine/` what begins and ends, runs and wakes up |
 //! | `logged` | the queue of [`warmcore_policy::runqueue`], with a log of what it decides |
 //! | [`tally`] | what is counted |
 //! | [`advice`] | whether another scheduler would help, and whom it would starve |
