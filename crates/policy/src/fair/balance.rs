@@ -127,10 +127,7 @@ impl Fair {
         let is_idle = self.is_idle(cpu);
         let least = (self.cpus.len() as u64).min(64) * MILLISECOND;
         let tick = self.tree.parameters.tick;
-        let (amount, imbalance) = match self.imbalance(cpu, now) {
-            Some(found) => found,
-            None => (0, 0),
-        };
+        let (amount, imbalance) = self.imbalance(cpu, now).unwrap_or_default();
         let failed = self.cpus[cpu].balancing.failed;
         let moved = amount > 0 && self.pull(cpu, amount, imbalance, failed, now);
         let balancing = &mut self.cpus[cpu].balancing;

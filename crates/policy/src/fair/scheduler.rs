@@ -274,9 +274,8 @@ impl Fair {
         {
             self.tree.clear_current(before);
         }
-        match self.tree.queues[queue].group {
-            Some(group) => self.tree.set_current(group, now),
-            None => {}
+        if let Some(group) = self.tree.queues[queue].group {
+            self.tree.set_current(group, now);
         }
         self.tree.set_current(entity, now);
         self.cpus[cpu].running = Some(id);
@@ -310,6 +309,13 @@ impl Fair {
             self.tree.block(entity, now);
             self.refresh_queue(queue, now);
         }
+    }
+
+    /// Moves `id`, which has just stopped on its processor and can go on, to another one.
+    pub fn relocate(&mut self, id: TaskId, to: CpuId, now: u64) -> Woken {
+        let from = self.tasks[id.index()].cpu;
+        self.move_to(id, from, to.index(), now);
+        Woken { cpu: to, preempts: self.preempts(id, now) }
     }
 
     /// A timer interrupt of `cpu` (`task_tick_fair`). Returns whether another task should run there.
