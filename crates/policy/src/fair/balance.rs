@@ -159,7 +159,7 @@ impl Fair {
         let [here, there] = [cpu, busiest].map(|cpu| self.tree.queues[cpu].load.get());
         let average = self.tree.queues[..self.cpus.len()].iter().map(|queue| queue.load.get()).sum::<u64>()
             / self.cpus.len() as u64;
-        if here >= there || here >= average {
+        if here >= there || here >= average || there <= average {
             return None;
         }
         if own == Pressure::Overloaded && 100 * there <= super::place::IMBALANCE * here {
