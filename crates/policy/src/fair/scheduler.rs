@@ -83,8 +83,8 @@ impl Fair {
     pub fn new(parameters: Parameters, cpus: u32, seed: u64) -> Result<Self, InvalidParameter> {
         parameters.check()?;
         let mut tree = Tree::new(parameters);
-        for _ in 0..cpus {
-            tree.add_queue(None);
+        for cpu in 0..cpus {
+            tree.add_queue(None, cpu as usize);
         }
         Ok(Self {
             tree,
@@ -158,7 +158,7 @@ impl Fair {
         let queues = groups.entry(group).or_insert_with(|| {
             let each = (0..cpus.len()).map(|cpu| {
                 let entity = tree.add_entity(NICE_0, cpu, now);
-                let queue = tree.add_queue(Some(entity));
+                let queue = tree.add_queue(Some(entity), cpu);
                 tree.entities[entity].children = Some(queue);
                 queue
             });
@@ -221,7 +221,13 @@ impl Fair {
             queue = cpu;
         }
         self.tree.account(queue, now);
-        self.tree.choose(queue) == Some(own)
+        let takes_over = self.tree.choose(queue) == Some(own);
+        takes_over || self.is_replaced(cpu, running, now)
+    }
+
+    /// Whether `running` is to stop on `cpu`, for another is found to run there.
+    fn is_replaced(&mut self, cpu: usize, running: TaskId, now: u64) -> bool {
+        core::mem::take(&mut self.tree.is_due[cpu]) && self.choose(cpu, now) != Some(running)
     }
 
     /// Takes the task that `cpu` runs next out of those that wait; `None` if there is none there, and none can be taken over.
@@ -278,6 +284,7 @@ impl Fair {
             self.tree.set_current(group, now);
         }
         self.tree.set_current(entity, now);
+        self.tree.is_due[cpu] = false;
         self.cpus[cpu].running = Some(id);
     }
 
@@ -323,17 +330,19 @@ impl Fair {
         let place = cpu.index();
         self.note_load(place, now);
         let Some(running) = self.cpus[place].running else { return false };
+        self.account(place, now);
         self.refresh(running, now);
-        self.account(place, now) && self.choose(place, now) != Some(running)
+        self.is_replaced(place, running, now)
     }
 
-    /// Accounts for the running time of who runs on `cpu`. Returns whether another should be looked for.
-    fn account(&mut self, cpu: usize, now: u64) -> bool {
-        let Some(running) = self.cpus[cpu].running else { return false };
+    /// Accounts for the running time of who runs on `cpu`.
+    fn account(&mut self, cpu: usize, now: u64) {
+        let Some(running) = self.cpus[cpu].running else { return };
         let queue = self.tree.entities[self.tasks[running.index()].entity].queue;
-        let own = self.tree.account(queue, now);
-        let above = queue != cpu && self.tree.account(cpu, now);
-        own || above
+        self.tree.account(queue, now);
+        if queue != cpu {
+            self.tree.account(cpu, now);
+        }
     }
 
     /// Brings the averages of a processor up to date.
