@@ -32,6 +32,15 @@ pub struct Woken {
     pub preempts: bool,
 }
 
+/// What wakes a task up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Waker {
+    /// The task that runs on this processor.
+    Task(CpuId),
+    /// An interrupt, or its deferred work.
+    Interrupt,
+}
+
 #[derive(Clone, Debug)]
 pub(super) struct Task {
     pub(super) entity: usize,
@@ -167,17 +176,19 @@ impl Fair {
         queues[cpu]
     }
 
-    /// A task can run again: woken up from `waker`, by what runs there or by an interrupt. Nothing happens if it can already.
-    pub fn wake(&mut self, id: TaskId, waker: CpuId, now: u64) -> Option<Woken> {
+    /// A task can run again. Nothing happens if it can already.
+    pub fn wake(&mut self, id: TaskId, waker: Waker, now: u64) -> Option<Woken> {
         if self.tasks[id.index()].is_runnable {
             return None;
         }
-        self.note_waker(id, waker.index(), now);
+        if let Waker::Task(cpu) = waker {
+            self.note_waker(id, cpu.index(), now);
+        }
         let task = &self.tasks[id.index()];
         // Who is still in a queue stays there (`ttwu_runnable`).
         let cpu = match self.tree.entities[task.entity].is_delayed {
             true => task.cpu,
-            false => self.place_woken(id, waker.index(), now),
+            false => self.place_woken(id, waker, now),
         };
         Some(self.enqueue(id, cpu, Entry::Woken, now))
     }
@@ -194,12 +205,18 @@ impl Fair {
         self.tasks[id.index()].active.advance(was_active, now);
         let Task { entity, group, .. } = self.tasks[id.index()];
         if !self.tree.undelay(entity, now) {
+            let moves = entry == Entry::Woken && self.tasks[id.index()].cpu != cpu;
+            if moves {
+                self.part_load(id, now);
+            }
             self.tree.entities[entity].queue = self.queue(group, cpu, now);
             self.tree.enqueue(entity, entry, now);
+            self.tasks[id.index()].cpu = cpu;
+            if moves || entry == Entry::New {
+                self.join_load(id, now);
+            }
         }
-        let task = &mut self.tasks[id.index()];
-        task.cpu = cpu;
-        task.is_runnable = true;
+        self.tasks[id.index()].is_runnable = true;
         self.cpus[cpu].runnable.push(id);
         self.cpus[cpu].balancing.woken(now);
         self.refresh(id, now);
@@ -253,7 +270,7 @@ impl Fair {
         loop {
             let entity = self.tree.choose(queue)?;
             if self.tree.entities[entity].is_delayed {
-                self.tree.leave(entity, now);
+                self.tree.leave_late(entity, now);
                 self.refresh_queue(queue, now);
                 queue = cpu;
                 continue;
@@ -306,6 +323,7 @@ impl Fair {
         self.cpus[place].runnable.retain(|&one| one != id);
         let queue = self.tree.entities[entity].queue;
         if cause == StopCause::Exit {
+            self.part_load(id, now);
             self.tree.leave(entity, now);
             self.tree.clear_current(queue);
             self.cpus[place].running = None;

@@ -260,6 +260,13 @@ impl Tree {
         }
     }
 
+    /// `id`, which blocked before it was eligible, now is and leaves. What it gained meanwhile is not its own (`DELAY_ZERO`).
+    pub(super) fn leave_late(&mut self, id: EntityId, now: u64) {
+        self.leave(id, now);
+        let entity = &mut self.entities[id];
+        entity.lag = entity.lag.min(0);
+    }
+
     /// `id` leaves its queue for another, with what is left of its request (`PLACE_REL_DEADLINE`).
     pub(super) fn detach(&mut self, id: EntityId, now: u64) {
         self.leave(id, now);

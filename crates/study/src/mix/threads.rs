@@ -126,7 +126,7 @@ impl Threads {
                 if is_new {
                     self.begin(woken, by, last_cpu, at);
                 } else {
-                    self.wake(woken, by, cpu, last_cpu, at);
+                    self.wake(woken, by, waker, (cpu, last_cpu), at);
                 }
             }
             SchedEvent::Exec => {
@@ -290,7 +290,8 @@ impl Threads {
         }
     }
 
-    fn wake(&mut self, id: u32, by: Option<usize>, waker: CpuId, last_cpu: CpuId, at: Nanos) {
+    /// Thread number `by`, or an interrupt of the first cpu, wakes up one that last ran on the other.
+    fn wake(&mut self, id: u32, by: Option<usize>, waker: Waker, (cpu, last_cpu): (CpuId, CpuId), at: Nanos) {
         let is_known = self.alive.contains_key(&id);
         let index = self.thread(id, Doing::Blocked { by_thread: true });
         let thread = &mut self.all[index];
@@ -305,11 +306,11 @@ impl Threads {
         thread.doing = Doing::Waiting { since: at };
         thread.did.wakes += 1;
         match by {
-            Some(by) => self.all[by].chain.wake(index, at),
+            Some(by) => self.all[by].chain.wake(index, waker == Waker::Deferred, at),
             None => {
                 thread.did.by_interrupt += 1;
-                let elsewhere = thread.last_cpu != Some(waker);
-                thread.chain.slept(at, elsewhere.then_some(waker));
+                let elsewhere = thread.last_cpu != Some(cpu);
+                thread.chain.slept(at, elsewhere.then_some(cpu));
             }
         }
     }
