@@ -277,7 +277,9 @@ impl Tree {
         }
     }
 
-    /// `id` gets another weight, and keeps its lag and its request in real time (`reweight_entity`).
+    /// `id` gets another weight, and keeps its lag and its request in real time (`reweight_entity`). As in Linux up to 6.18, one
+    /// that runs stays among the members meanwhile, and so its lag grows: a group whose tasks often wake up and block while it
+    /// runs gets more than its share.
     pub(super) fn reweight(&mut self, id: EntityId, weight: u64, now: u64) {
         let old = self.entities[id].weight;
         if old == weight {
@@ -297,8 +299,10 @@ impl Tree {
         self.account(queue, now);
         self.load(queue, now);
         self.note_lag(id);
-        let place = self.queues[queue].members.iter().position(|&member| member == id).unwrap_or(0);
-        self.queues[queue].members.swap_remove(place);
+        let runs = self.queues[queue].current == Some(id);
+        if !runs {
+            self.queues[queue].members.retain(|&member| member != id);
+        }
         let entity = &mut self.entities[id];
         let protected = rescaled(entity.protected - entity.vruntime);
         entity.deadline = rescaled(entity.deadline - entity.vruntime);
@@ -308,7 +312,9 @@ impl Tree {
         self.place(id, Entry::Woken);
         let entity = &mut self.entities[id];
         entity.protected = entity.vruntime + protected;
-        self.queues[queue].members.push(id);
+        if !runs {
+            self.queues[queue].members.push(id);
+        }
     }
 
     /// Who runs next in `queue` (`pick_eevdf`): the current one while it is protected, or the eligible one with the earliest

@@ -3,6 +3,7 @@
 
 use super::{Event, Machine, nanos};
 use crate::runqueue::scheduling::Scheduling;
+use rand::RngExt;
 use warmcore_policy::runqueue::{StopCause, Ticks};
 use warmcore_units::CpuId;
 
@@ -15,7 +16,9 @@ impl Machine<'_> {
             }
             Scheduling::Fair(fair) => {
                 let period = fair.parameters().tick;
-                self.foresee(self.now + period, Event::Tick);
+                // Nobody knows when the first one comes.
+                let wait = if self.now == 0 { self.random.random_range(1..=period) } else { period };
+                self.foresee(self.now + wait, Event::Tick);
             }
         }
     }
