@@ -1,6 +1,6 @@
 //! Where a task goes that wakes up, is new, or begins another program (`select_task_rq_fair`). All processors share a cache.
 
-use super::scheduler::{Fair, Task, Waker};
+use super::scheduler::{Fair, Waker};
 use super::tree::Entity;
 use warmcore_units::{CpuId, TaskId};
 
@@ -66,11 +66,7 @@ impl Fair {
 
     /// What a task adds to the load of a processor, within the share of its group (`task_h_load`).
     pub(super) fn task_load(&mut self, id: TaskId, now: u64) -> u64 {
-        let task = &self.tasks[id.index()];
-        let (entity, is_runnable) = (task.entity, task.is_runnable);
-        let active = self.tasks[id.index()].active.advance(u64::from(is_runnable) * 1024, now);
-        let load = self.tree.entities[entity].weight * active / 1024;
-        let queue = self.tree.entities[entity].queue;
+        let (queue, load) = self.own_load(id, now);
         match self.tree.queues[queue].group {
             Some(group) => {
                 let whole = self.tree.load(queue, now);
@@ -81,30 +77,26 @@ impl Fair {
         }
     }
 
-    /// A task takes its load of the last time along when it goes from its queue (`detach_entity_load_avg`).
+    /// A task takes its load of the last time along when it goes from its queue (`detach_entity_load_avg`). That of its group
+    /// follows with the group's weight.
     pub(super) fn part_load(&mut self, id: TaskId, now: u64) {
-        let (queue, cpu, own, whole) = self.loads(id, now);
-        self.tree.queues[queue].load.part(own);
-        if queue != cpu {
-            self.tree.queues[cpu].load.part(whole);
-        }
+        let (queue, load) = self.own_load(id, now);
+        self.tree.queues[queue].load.part(load);
     }
 
     /// A task brings its load of the last time to the queue where it is now (`attach_entity_load_avg`).
     pub(super) fn join_load(&mut self, id: TaskId, now: u64) {
-        let (queue, cpu, own, whole) = self.loads(id, now);
-        self.tree.queues[queue].load.join(own);
-        if queue != cpu {
-            self.tree.queues[cpu].load.join(whole);
-        }
+        let (queue, load) = self.own_load(id, now);
+        self.tree.queues[queue].load.join(load);
     }
 
-    /// The queue of a task, its processor's queue, and its load in each.
-    fn loads(&mut self, id: TaskId, now: u64) -> (usize, usize, u64, u64) {
-        let whole = self.task_load(id, now);
-        let Task { entity, cpu, active, .. } = &self.tasks[id.index()];
-        let Entity { queue, weight, .. } = self.tree.entities[*entity];
-        (queue, *cpu, weight * active.get() / 1024, whole)
+    /// The queue of a task and its load there.
+    fn own_load(&mut self, id: TaskId, now: u64) -> (usize, u64) {
+        let is_runnable = self.tasks[id.index()].is_runnable;
+        let active = self.tasks[id.index()].active.advance(u64::from(is_runnable) * 1024, now);
+        let Entity { queue, weight, .. } = self.tree.entities[self.tasks[id.index()].entity];
+        self.tree.load(queue, now);
+        (queue, weight * active / 1024)
     }
 
     /// Notes who wakes up whom (`record_wakee`).

@@ -28,6 +28,7 @@ pub(super) struct Entity {
     pub(super) is_delayed: bool,
     /// Whether `deadline` counts from its virtual runtime, since it changes its queue with a request that is not over.
     is_relative: bool,
+    active: Average,
     /// The queue of the group that it is; none if it is a task.
     pub(super) children: Option<QueueId>,
 }
@@ -88,6 +89,7 @@ impl Tree {
             is_queued: false,
             is_delayed: false,
             is_relative: false,
+            active: Average::default(),
             children: None,
         };
         if let Some(id) = self.free.pop() {
@@ -169,6 +171,7 @@ impl Tree {
         self.account(queue, now);
         self.load(queue, now);
         self.place(id, entry);
+        self.note_active(id, now);
         self.entities[id].is_queued = true;
         self.queues[queue].members.push(id);
         if let Some(group) = self.queues[queue].group
@@ -248,6 +251,7 @@ impl Tree {
         self.account(queue, now);
         self.load(queue, now);
         self.note_lag(id);
+        self.note_active(id, now);
         self.entities[id].is_queued = false;
         self.entities[id].is_delayed = false;
         let place = &mut self.queues[queue];
@@ -290,6 +294,8 @@ impl Tree {
             i64::try_from(scaled).unwrap_or(0)
         };
         let queue = self.entities[id].queue;
+        self.load(queue, now);
+        self.reweight_load(id, weight, now);
         if !self.entities[id].is_queued {
             let entity = &mut self.entities[id];
             entity.lag = rescaled(entity.lag);
@@ -297,7 +303,6 @@ impl Tree {
             return;
         }
         self.account(queue, now);
-        self.load(queue, now);
         self.note_lag(id);
         let runs = self.queues[queue].current == Some(id);
         if !runs {
@@ -315,6 +320,21 @@ impl Tree {
         if !runs {
             self.queues[queue].members.push(id);
         }
+    }
+
+    /// What `id` has added to the load of its queue in the last time changes with its weight at once.
+    fn reweight_load(&mut self, id: EntityId, weight: u64, now: u64) {
+        let active = self.note_active(id, now);
+        let Entity { queue, weight: old, .. } = self.entities[id];
+        let load = &mut self.queues[queue].load;
+        load.join(weight * active / 1024);
+        load.part(old * active / 1024);
+    }
+
+    /// The part of the last time, of 1024, in which `id` was in its queue.
+    fn note_active(&mut self, id: EntityId, now: u64) -> u64 {
+        let entity = &mut self.entities[id];
+        entity.active.advance(u64::from(entity.is_queued) * 1024, now)
     }
 
     /// Who runs next in `queue` (`pick_eevdf`): the current one while it is protected, or the eligible one with the earliest
