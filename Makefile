@@ -77,6 +77,7 @@ test-long: test fuzz audit
 	scripts/check-kernel
 	WARMCORE_STUDIES=10 cargo test --release --locked --package warmcore-cli --test repeat -- --ignored --nocapture
 	cargo test --release --locked --package warmcore-cli --test command -- --ignored of_hot_caches --nocapture
+	WARMCORE_RECORDINGS=5 cargo test --release --locked --package warmcore-cli --test command -- --ignored recorded_mixes --nocapture
 	scripts/check-mutants
 
 bench:

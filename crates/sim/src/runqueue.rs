@@ -13,7 +13,8 @@
 //! |---|---|
 //! | [`mod@cache`] | the analytic cache model: reload, steady misses, displacement, migration |
 //! | `process` | what a process does next |
-//! | `machine` | processors, queue and events |
+//! | `machine` | processors, queue and events; `machine/` what begins and ends, runs and wakes up |
+//! | `scheduling` | either scheduler, behind one interface |
 //! | `logged` | the queue of [`warmcore_policy::runqueue`], with a log of what it decides |
 //! | [`tally`] | what is counted |
 //! | [`advice`] | whether another scheduler would help, and whom it would starve |
@@ -28,6 +29,7 @@ mod logged;
 mod machine;
 mod process;
 pub mod run;
+mod scheduling;
 pub mod tally;
 
 pub use run::{Comparison, Outcome, compare, simulate, simulate_logged, simulate_run};

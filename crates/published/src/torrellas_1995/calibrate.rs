@@ -129,7 +129,8 @@ impl Calibration {
             runs,
             seconds: None,
             machine,
-            scheduler,
+            scheduler: scheduler.into(),
+            recorded: None,
             applications: apps
                 .map(|(&app, &fitted)| application(app, fitted, &self.open, &machine))
                 .collect(),

@@ -1,17 +1,18 @@
 //! Threads of one command together, as an application of a scenario.
 
-use super::threads::{Did, Threads};
+use super::threads::{Did, Past, Threads};
+use warmcore_scenario::RunQueueScenario;
 use warmcore_scenario::document::Checked;
 use warmcore_scenario::runqueue::{
-    Application, Blocking, Bursts, Ends, Footprint, Lock, RunQueueMachine, RunQueueScenario, SchedulerKind,
-    UnixScheduler, WakeSource,
+    Application, Blocking, Bursts, Ends, FairScheduler, Footprint, Lock, RecordedFigures, RecordedThread,
+    RunQueueMachine,
 };
 use warmcore_units::Nanos;
 
 /// How many applications a scenario has at most: the other threads are one together.
 const MOST: usize = 40;
-/// The burst of a thread that never stopped by itself: longer than any run.
-const ENDLESS_MS: f64 = 3_600_000.0;
+/// The name of that one.
+const OTHERS: &str = "others";
 
 /// What was recorded, for comparison with what is simulated.
 #[derive(Clone, PartialEq, Debug)]
@@ -24,12 +25,8 @@ pub struct Mix {
     pub cpus: usize,
     /// How many switches were missing in the trace, and were inferred from what came after.
     pub inferred: u64,
-    /// The share of their time in which threads ran.
-    pub utilisation: f64,
-    /// How often a thread began to run.
-    pub dispatches: u64,
-    /// How often it had last run on another cpu.
-    pub migrations: u64,
+    /// What is compared with a simulation.
+    pub figures: RecordedFigures,
     /// Each application, the one that ran longest first.
     pub applications: Vec<ApplicationSummary>,
 }
@@ -61,28 +58,30 @@ pub struct ApplicationSummary {
     pub woken_by_interrupts: f64,
 }
 
-/// Makes a scenario of what was recorded; `None` if nothing ran.
+/// Makes a scenario of what was recorded on `cpus` cpus under `scheduler`; `None` if nothing ran.
 #[must_use]
-pub fn mix(threads: Threads, cpus: u32) -> Option<Mix> {
+pub fn mix(threads: Threads, cpus: u32, scheduler: FairScheduler) -> Option<Mix> {
     let inferred = threads.inferred();
-    let (did, recorded, seen) = threads.finish();
-    let mut did: Vec<(String, Did)> = did.into_iter().filter(|(_, did)| did.ran > Nanos::ZERO).collect();
-    did.sort_by(|(_, a), (_, b)| b.ran.0.total_cmp(&a.ran.0));
+    let (past, recorded, seen) = threads.finish();
+    let did = applications_of(&past);
     if did.is_empty() || recorded == Nanos::ZERO {
         return None;
     }
-    if did.len() > MOST {
-        let mut others = Did::default();
-        did.drain(MOST - 1..).for_each(|(_, one)| others.merge(&one));
-        did.push(("others".to_owned(), others));
-    }
+    let sum = |of: fn(&Did) -> u64| did.iter().map(|(_, one)| of(one)).sum();
     let ran: f64 = did.iter().map(|(_, one)| one.ran.0).sum();
+    let figures = RecordedFigures {
+        seconds: recorded.0 / 1e9,
+        utilisation: ran / (recorded.0 * f64::from(cpus)),
+        dispatches: sum(|one| one.dispatches),
+        migrations: sum(|one| one.migrations),
+    };
+    let names: Vec<&str> = did.iter().map(|(command, _)| command.as_str()).collect();
     let scenario = RunQueueScenario {
         schema: RunQueueScenario::SCHEMA,
         name: "recorded".to_owned(),
         seed: 1,
         runs: 5,
-        seconds: Some(recorded.0 / 1e9),
+        seconds: Some(figures.seconds),
         // What the kernel and the caches cost is in the times already.
         machine: RunQueueMachine {
             cpus,
@@ -92,60 +91,74 @@ pub fn mix(threads: Threads, cpus: u32) -> Option<Mix> {
             interrupt_misses: 0.0,
             ..RunQueueMachine::default()
         },
-        scheduler: UnixScheduler {
-            kind: SchedulerKind::Fair,
-            tick_ms: 1.0,
-            quantum_ms: 3.0,
-            ..UnixScheduler::default()
-        },
-        applications: did.iter().map(|(command, did)| application(command, did, recorded)).collect(),
+        scheduler: scheduler.into(),
+        recorded: Some(figures),
+        applications: with_threads(&names, past),
     };
-    Some(Mix {
-        scenario,
-        recorded,
-        cpus: seen,
-        inferred,
-        utilisation: ran / (recorded.0 * f64::from(cpus)),
-        dispatches: did.iter().map(|(_, one)| one.dispatches).sum(),
-        migrations: did.iter().map(|(_, one)| one.migrations).sum(),
-        applications: did.into_iter().map(|(command, did)| summary(command, &did, recorded)).collect(),
-    })
+    let applications = did.into_iter().map(|(command, did)| summary(command, &did, recorded)).collect();
+    Some(Mix { scenario, recorded, cpus: seen, inferred, figures, applications })
 }
 
-fn application(command: &str, did: &Did, recorded: Nanos) -> Application {
-    let processes = (did.alive.0 / recorded.0).round().max(1.0);
-    let stops = to_f64(did.stops);
-    // Whatever part of the time a place for a process is neither running nor waiting for a cpu, it is blocked or, between two
-    // short-lived processes, empty.
-    let blocked = (processes * recorded.0 - did.ran.0 - did.waited.0).max(0.0);
-    let by_interrupt = did.by_interrupt * 2 >= did.wakes;
-    let bursts = if did.stops == 0 {
-        Bursts { edges_ms: Vec::new(), shares: Vec::new(), tail_ms: ENDLESS_MS }
-    } else {
-        did.bursts.bursts(Nanos(did.ran.0 / stops))
-    };
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a number of threads that lived at a time"
-    )]
-    let processes = processes as u32;
+/// What the threads of each command did, the one that ran longest first; the last may be the others together.
+fn applications_of(past: &[Past]) -> Vec<(String, Did)> {
+    let did = Threads::by_command(past);
+    let mut did: Vec<(String, Did)> = did.into_iter().filter(|(_, did)| did.ran > Nanos::ZERO).collect();
+    did.sort_by(|(_, a), (_, b)| b.ran.0.total_cmp(&a.ran.0));
+    if did.len() > MOST {
+        let mut others = Did::default();
+        did.drain(MOST - 1..).for_each(|(_, one)| others.merge(&one));
+        did.push((OTHERS.to_owned(), others));
+    }
+    did
+}
+
+/// The applications of the scenario with their threads. Threads of other commands are of the last one.
+fn with_threads(names: &[&str], past: Vec<Past>) -> Vec<Application> {
+    let place = |command: &str| names.iter().position(|name| *name == command).unwrap_or(names.len() - 1);
+    let mut order: Vec<usize> = (0..past.len()).collect();
+    order.sort_by_key(|&index| place(&past[index].command));
+    let mut numbers = vec![0; past.len()];
+    for (number, &index) in (0..).zip(&order) {
+        numbers[index] = number;
+    }
+    let mut groups: Vec<String> = Vec::new();
+    let mut threads: Vec<Vec<(u32, RecordedThread)>> = vec![Vec::new(); names.len()];
+    for (index, one) in past.into_iter().enumerate() {
+        let group = number_of(&mut groups, one.group);
+        let thread = one.chain.thread(one.is_started, group, one.attached, &numbers);
+        threads[place(&one.command)].push((numbers[index], thread));
+    }
+    names.iter().zip(threads).map(|(name, threads)| application(name, threads)).collect()
+}
+
+/// The number of a group, from 1; 0 for none.
+fn number_of(groups: &mut Vec<String>, group: String) -> u32 {
+    if group.is_empty() {
+        return 0;
+    }
+    let place = groups.iter().position(|one| *one == group).unwrap_or_else(|| {
+        groups.push(group);
+        groups.len() - 1
+    });
+    u32::try_from(place + 1).unwrap_or(u32::MAX)
+}
+
+fn application(name: &str, mut threads: Vec<(u32, RecordedThread)>) -> Application {
+    threads.sort_by_key(|(number, _)| *number);
     Application {
-        name: command.to_owned(),
-        processes,
+        name: name.to_owned(),
+        processes: u32::try_from(threads.len()).unwrap_or(u32::MAX),
         work_ms: None,
         serial_ms: 0.0,
         jobs: None,
         footprint: Footprint::default(),
-        bursts,
-        ends: Ends { block: 1.0, ..Ends::default() },
-        blocking: Blocking {
-            mean_ms: if did.stops == 0 { 0.0 } else { blocked / stops / 1e6 },
-            wake: if by_interrupt { WakeSource::Interrupt } else { WakeSource::Process },
-        },
+        bursts: Bursts::default(),
+        ends: Ends::default(),
+        blocking: Blocking::default(),
         lock: Lock::default(),
         base: 0,
         attached: Vec::new(),
+        threads: threads.into_iter().map(|(_, thread)| thread).collect(),
     }
 }
 
@@ -174,6 +187,8 @@ const fn to_f64(count: u64) -> f64 {
 mod tests {
     use super::*;
     use warmcore_linux::sched_trace::event::{Line, parse};
+    use warmcore_scenario::runqueue::Step;
+    use warmcore_units::CpuId;
 
     /// Two threads take turns on one cpu for a second: `spin` computes, `tick` wakes up every 10 ms for 1 ms.
     fn recording() -> String {
@@ -184,7 +199,7 @@ mod tests {
         };
         for round in 0..100 {
             let ms = 1000 + round * 10;
-            line(ms, "dNh2.", "sched_wakeup: comm=tick pid=7 prio=120 target_cpu=000");
+            line(ms, "dNh2.", "sched_waking: comm=tick pid=7 prio=120 target_cpu=000");
             line(
                 ms,
                 "d..2.",
@@ -201,39 +216,76 @@ mod tests {
         lines
     }
 
-    fn recorded(text: &str, excluded: &[u32]) -> Option<Mix> {
-        let mut threads = Threads::new(excluded.iter().copied());
+    fn recorded(text: &str) -> Option<Mix> {
+        let mut threads = Threads::default();
         for line in text.lines() {
             let Line::Record(record) = parse(line) else { panic!("{line}") };
             threads.record(&record);
         }
-        mix(threads, 1)
+        mix(threads, 1, FairScheduler::default())
+    }
+
+    fn steps(mix: &Mix, application: usize) -> &[Step] {
+        &mix.scenario.applications[application].threads[0].steps.0
     }
 
     #[test]
     fn demands_are_found_again() {
-        let mix = recorded(&recording(), &[]).expect("something ran");
+        let mix = recorded(&recording()).expect("something ran");
         assert_eq!(mix.scenario.check(), Ok(()));
         assert!((mix.recorded.0 / 1e6 - 991.0).abs() < 0.01, "{}", mix.recorded);
-        assert!((mix.utilisation - 1.0).abs() < 1e-6);
+        assert!((mix.figures.utilisation - 1.0).abs() < 1e-6);
         let [spin, tick] = &mix.scenario.applications[..] else { panic!("{:?}", mix.scenario.applications) };
         assert_eq!((spin.name.as_str(), tick.name.as_str()), ("spin", "tick"));
-        assert!(spin.bursts.mean_ms() >= 3_600_000.0, "it never stopped by itself");
-        assert!((tick.bursts.mean_ms() - 1.0).abs() < 0.01, "{:?}", tick.bursts);
-        // 99 waits of 9 ms, and the recording ends with a stop.
-        assert!((tick.blocking.mean_ms - 8.91).abs() < 0.01, "{:?}", tick.blocking);
-        assert_eq!(tick.blocking.wake, WakeSource::Interrupt);
-        assert_eq!((mix.dispatches, mix.migrations), (200, 0));
+        assert_eq!(steps(&mix, 0), [Step::Run(99 * 9000), Step::RunOn], "it never stopped by itself");
+        // Blocked since before the recording.
+        let round = [Step::Sleep(9000, None), Step::Run(1000)];
+        let first = [Step::Sleep(0, None), Step::Run(1000)];
+        let expected: Vec<Step> =
+            first.into_iter().chain([round; 99].concat()).chain([Step::Block]).collect();
+        assert_eq!(steps(&mix, 1), expected);
+        assert_eq!(tick.threads[0].cpu, Some(CpuId(0)));
+        assert_eq!((mix.figures.dispatches, mix.figures.migrations), (200, 0));
         let text = toml::to_string(&mix.scenario).expect("it can be written");
         assert_eq!(toml::from_str::<RunQueueScenario>(&text).expect("and read"), mix.scenario);
     }
 
+    /// A reader waits for a writer, which starts a child that goes on with another program.
     #[test]
-    fn who_is_excluded_is_not_in_it() {
-        let mix = recorded(&recording(), &[7]).expect("something ran");
-        assert_eq!(mix.applications.len(), 1);
-        assert_eq!(mix.applications[0].command, "spin");
-        assert!(mix.utilisation < 1.0);
+    fn who_wakes_and_starts_whom_is_kept() {
+        let switch = |from: &str, pid: u32, state: &str, to: &str, next: u32| {
+            format!(
+                "sched_switch: prev_comm={from} prev_pid={pid} prev_prio=120 prev_state={state} ==> next_comm={to} \
+                 next_pid={next} next_prio=120"
+            )
+        };
+        let lines = [
+            ("writer-5", "1.000100", switch("reader", 6, "S", "writer", 5)),
+            ("writer-5", "1.000150", "sched_waking: comm=reader pid=6 prio=120 target_cpu=000".to_owned()),
+            (
+                "writer-5",
+                "1.000170",
+                "sched_wakeup_new: comm=writer pid=7 prio=120 target_cpu=000".to_owned(),
+            ),
+            ("writer-5", "1.000200", switch("writer", 5, "S", "reader", 6)),
+            ("reader-6", "1.000240", switch("reader", 6, "S", "writer", 7)),
+            ("writer-7", "1.000250", "sched_process_exec: filename=/bin/cc pid=7 old_pid=7".to_owned()),
+            ("cc-7", "1.000300", switch("cc", 7, "Z", "swapper/0", 0)),
+        ];
+        let text: String =
+            lines.map(|(who, at, event)| format!("   {who}     [000] d..2. {at}: {event}\n")).concat();
+        let mix = recorded(&text).expect("something ran");
+        assert_eq!(mix.scenario.check(), Ok(()));
+        let of = |name: &str| {
+            let found = mix.scenario.applications.iter().position(|one| one.name == name);
+            String::from(mix.scenario.applications[found.expect(name)].threads[0].steps.clone())
+        };
+        let number =
+            |name: &str| mix.scenario.applications.iter().position(|one| one.name == name).expect(name);
+        let [reader, cc] = ["reader", "cc"].map(number);
+        assert_eq!(of("writer"), format!("50 w{reader} 20 f{cc} 30 b"));
+        assert_eq!(of("reader"), "b 40 b");
+        assert_eq!(of("cc"), "10 e 50 x");
     }
 
     #[test]
@@ -244,20 +296,22 @@ mod tests {
             .filter(|line| !line.contains("prev_comm=spin"))
             .map(|line| format!("{line}\n"))
             .collect();
-        let mix = recorded(&text, &[]).expect("something ran");
+        let mix = recorded(&text).expect("something ran");
         assert_eq!(mix.inferred, 99, "the first one is before the recording");
-        let tick = mix.scenario.applications.iter().find(|one| one.name == "tick").expect("it ran");
-        assert!((tick.bursts.mean_ms() - 1.0).abs() < 0.05, "{:?}", tick.bursts);
-        assert!((mix.utilisation - 1.0).abs() < 0.02, "{}", mix.utilisation);
+        let tick = mix.scenario.applications.iter().position(|one| one.name == "tick").expect("it ran");
+        let computed: u64 =
+            steps(&mix, tick).iter().map(|step| if let Step::Run(us) = step { *us } else { 0 }).sum();
+        assert!((98_000..=100_000).contains(&computed), "{computed}");
+        assert!((mix.figures.utilisation - 1.0).abs() < 0.02, "{}", mix.figures.utilisation);
     }
 
     #[test]
     fn nothing_makes_no_scenario() {
-        assert_eq!(recorded("", &[]), None);
+        assert_eq!(recorded(""), None);
     }
 
     #[test]
-    fn short_lived_threads_share_a_place() {
+    fn short_lived_threads_are_of_the_command_that_they_became() {
         let mut text = String::new();
         for child in 0..50 {
             let (start, end) = (1.0 + f64::from(child) * 0.02, 1.015 + f64::from(child) * 0.02);
@@ -274,11 +328,16 @@ mod tests {
                  next_comm=swapper/0 next_pid=0 next_prio=120\n"
             );
         }
-        let mix = recorded(&text, &[]).expect("something ran");
+        let mix = recorded(&text).expect("something ran");
         let [cc1] = &mix.scenario.applications[..] else { panic!("{:?}", mix.scenario.applications) };
-        assert_eq!((cc1.name.as_str(), cc1.processes), ("cc1", 1), "named by what they became");
-        assert!((cc1.bursts.mean_ms() - 15.0).abs() < 0.01, "{:?}", cc1.bursts);
-        assert!((cc1.blocking.mean_ms - 4.9).abs() < 0.1, "the gaps between them: {:?}", cc1.blocking);
+        assert_eq!((cc1.name.as_str(), cc1.processes), ("cc1", 50));
+        for (child, thread) in cc1.threads.iter().enumerate() {
+            // Nobody that is known started it.
+            let [Step::Sleep(us, _), Step::Run(15_000), Step::Exit] = thread.steps.0[..] else {
+                panic!("{:?}", thread.steps)
+            };
+            assert_eq!(us, child as u64 * 20_000);
+        }
         assert_eq!(mix.applications[0].exits, 50);
     }
 }
