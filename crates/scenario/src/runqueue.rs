@@ -4,11 +4,15 @@
 //! applications take, what their caches cost, and who waits how long.
 
 mod application;
+mod caches;
 mod machine;
+mod references;
 mod scheduler;
 
 pub use application::{Application, Blocking, Bursts, Ends, Footprint, Jobs, Lock, WakeSource};
+pub use caches::{CacheLevel, KnownMachine, MachineCaches};
 pub use machine::RunQueueMachine;
+pub use references::{Part, Pattern, References};
 pub use scheduler::{Attachment, SchedulerKind, UnixScheduler};
 
 use crate::document::Checked;
@@ -64,6 +68,31 @@ impl RunQueueScenario {
         self.applications.iter().fold(0, |sum, application| sum.saturating_add(application.processes))
     }
 
+    /// Either all goes through simulated caches, or nothing does.
+    fn check_references(&self, index: usize, application: &Application) -> Result<(), Fault> {
+        let field = |name: &str| format!("applications.{index}.{name}");
+        match (&self.machine.caches, &application.references) {
+            (None, None) => Ok(()),
+            (Some(_), None) => {
+                let expected = "the references of its processes, which go through `machine.caches`";
+                Err(Fault::new(field("references"), "absent", expected))
+            }
+            (None, Some(_)) => {
+                let expected = "`machine.caches` too, through which they go";
+                Err(Fault::new(field("references"), "given without caches", expected))
+            }
+            (Some(_), Some(_)) if application.footprint != Footprint::default() => {
+                let expected = "no footprint beside `references`, from which misses come";
+                Err(Fault::new(field("footprint"), "given", expected))
+            }
+            (Some(_), Some(references)) => {
+                let successors =
+                    application.jobs.map_or(0.0, |jobs| f64::from(jobs.count) * f64::from(jobs.stages));
+                references.check_size(&field("references"), application.processes.into(), successors)
+            }
+        }
+    }
+
     fn check_length(&self) -> Result<(), Fault> {
         if !(1..=1000).contains(&self.runs) {
             return Err(Fault::new("runs", self.runs, "between 1 and 1000"));
@@ -98,6 +127,7 @@ impl Checked for RunQueueScenario {
         }
         for (index, application) in self.applications.iter().enumerate() {
             application.check(index, self.machine.cpus)?;
+            self.check_references(index, application)?;
         }
         if self.processes() > MAX_PROCESSES {
             let expected = format!("at most {MAX_PROCESSES} processes in all");

@@ -36,11 +36,15 @@ pub enum Purpose {
     Costs,
     /// What a process does: its bursts, how they end, how long it blocks.
     Process,
+    /// What a process refers to in memory.
+    Reference,
+    /// Where the pages of memory lie.
+    Page,
 }
 
 impl Purpose {
     /// Every purpose.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 13] = [
         Self::Interarrival,
         Self::Stream,
         Self::Policy,
@@ -52,6 +56,8 @@ impl Purpose {
         Self::Start,
         Self::Costs,
         Self::Process,
+        Self::Reference,
+        Self::Page,
     ];
 }
 

@@ -1,6 +1,6 @@
 //! An application of a run-queue scenario: what its processes do.
 
-use super::{MAX_PROCESSES, MILLISECONDS, within};
+use super::{MAX_PROCESSES, MILLISECONDS, References, within};
 use serde::{Deserialize, Serialize};
 use warmcore_units::{CpuId, Fault};
 
@@ -28,6 +28,9 @@ pub struct Application {
     /// What it does to caches.
     #[serde(default)]
     pub footprint: Footprint,
+    /// What it refers to, instead of a footprint, if the machine's caches are simulated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub references: Option<References>,
     /// How long a process computes until it next gives up the processor by itself.
     pub bursts: Bursts,
     /// How it does so.
@@ -192,6 +195,9 @@ impl Application {
             jobs.check(&field("jobs"), self.work_ms.is_some())?;
         }
         self.footprint.check(&field("footprint"))?;
+        if let Some(references) = &self.references {
+            references.check(&field("references"))?;
+        }
         self.bursts.check(&field("bursts"))?;
         self.ends.check(&field("ends"))?;
         within(field("blocking.mean_ms"), self.blocking.mean_ms, MILLISECONDS, "milliseconds")?;

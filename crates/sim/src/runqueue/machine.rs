@@ -10,7 +10,7 @@ mod life;
 mod segments;
 mod wake;
 
-use super::cache::Caches;
+use super::cache::{CacheModel, cache_model};
 use super::logged::LoggedQueue;
 use super::process::{Behaviour, BurstEnd, Process};
 use super::tally::{ApplicationTally, Tally};
@@ -22,8 +22,6 @@ use warmcore_workload::Purpose;
 use warmcore_workload::random::{Key, Random};
 
 const SECOND: u64 = 1_000_000_000;
-/// Computing below this, in nanoseconds, is no computing: rounding of times leaves it.
-const NOTHING: f64 = 1.0;
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Event {
@@ -43,8 +41,6 @@ struct Processor {
     segment: u64,
     /// When its process began to compute in this segment.
     began: u64,
-    /// The part of its state that was absent then.
-    absent: f64,
     /// How far it computes in this segment if nothing stops it, in nanoseconds.
     target: f64,
     /// When its quantum is over.
@@ -81,7 +77,7 @@ pub(super) struct Machine<'s> {
     progress: Vec<Progress>,
     cpus: Vec<Processor>,
     idle: Vec<usize>,
-    caches: Caches,
+    caches: Box<dyn CacheModel>,
     events: BinaryHeap<Reverse<(u64, u64, Event)>>,
     foreseen: u64,
     now: u64,
@@ -111,14 +107,10 @@ impl<'s> Machine<'s> {
         Some(Self {
             queue: LoggedQueue::new(parameters, scenario.machine.cpus, logs).ok()?,
             owners: Vec::new(),
-            behaviours: scenario
-                .applications
-                .iter()
-                .map(|one| Behaviour::new(one, scenario.machine.miss_ns))
-                .collect(),
+            behaviours: scenario.applications.iter().map(Behaviour::new).collect(),
             cpus: vec![Processor { idle_since: Some(0), ..Processor::default() }; cpus],
             idle: (0..cpus).collect(),
-            caches: Caches::new(scenario),
+            caches: cache_model(scenario, replication)?,
             events: BinaryHeap::new(),
             foreseen: 0,
             now: 0,
@@ -225,6 +217,7 @@ impl<'s> Machine<'s> {
                 self.tally[self.processes[owner].application].slices.push(length);
             }
         }
+        self.caches.report(&mut self.tally);
         let all = self.now as f64 * self.cpus.len() as f64;
         let part = |of: fn(&Processor) -> u64| self.cpus.iter().map(of).sum::<u64>() as f64 / all;
         Tally {

@@ -137,6 +137,7 @@ fn application(command: &str, did: &Did, recorded: Nanos) -> Application {
         serial_ms: 0.0,
         jobs: None,
         footprint: Footprint::default(),
+        references: None,
         bursts,
         ends: Ends { block: 1.0, ..Ends::default() },
         blocking: Blocking {

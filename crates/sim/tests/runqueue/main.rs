@@ -155,3 +155,5 @@ fn a_log_can_be_replayed() {
         assert!(picks.is_ok_and(|picks| picks as u64 >= tally.dispatches()), "{scheduler:?}: {picks:?}");
     }
 }
+
+mod detailed;
