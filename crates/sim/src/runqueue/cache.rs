@@ -3,21 +3,23 @@
 //! | module | knows caches as |
 //! |---|---|
 //! | [`analytic`] | a few numbers for each process: a reload transient, steady misses, what displaces |
-//! | `detailed` | real ones, through which each process sends references |
-//! | `stream` | — what a process refers to |
+//! | `detailed` | simulated ones, through which each process (`execution`) sends references (`stream`) |
 //!
 //! The machine runs what is on a processor in segments. It tells the model when a segment begins, and asks what has
 //! become of it when something happens.
 
+pub(super) mod alone;
 pub mod analytic;
-pub(super) mod detailed;
-pub(super) mod stream;
+mod detailed;
+mod execution;
+mod stream;
 
 pub use analytic::MissModel;
 
 use super::tally::ApplicationTally;
 use analytic::Analytic;
-use detailed::Detailed;
+use detailed::{Detailed, Watched};
+use warmcore_cachesim::Nothing;
 use warmcore_scenario::RunQueueScenario;
 
 /// Computing below this, in nanoseconds, is no computing: rounding of times leaves it.
@@ -56,11 +58,16 @@ pub(super) trait CacheModel {
     fn report(&self, applications: &mut [ApplicationTally]);
 }
 
-/// The model that a checked `scenario` asks for, in run number `replication`. `None` if it was not checked and its caches are
-/// impossible.
-pub(super) fn cache_model(scenario: &RunQueueScenario, replication: u64) -> Option<Box<dyn CacheModel>> {
+/// The model that a checked `scenario` asks for, in run number `replication`; `watches` misses by kind, if it has any.
+/// `None` if the scenario was not checked and its caches are impossible.
+pub(super) fn cache_model(
+    scenario: &RunQueueScenario,
+    replication: u64,
+    watches: bool,
+) -> Option<Box<dyn CacheModel>> {
     Some(match &scenario.machine.caches {
         None => Box::new(Analytic::new(scenario)),
-        Some(caches) => Box::new(Detailed::new(scenario, caches, replication)?),
+        Some(caches) if watches => Box::new(Detailed::<Watched>::new(scenario, caches, replication)?),
+        Some(caches) => Box::new(Detailed::<Nothing>::new(scenario, caches, replication)?),
     })
 }

@@ -67,6 +67,15 @@ struct Progress {
     count: usize,
 }
 
+/// What a run keeps beside its figures.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Keeps {
+    /// What happened to the queue.
+    pub(super) log: bool,
+    /// Misses by kind, of simulated caches.
+    pub(super) kinds: bool,
+}
+
 pub(super) struct Machine<'s> {
     scenario: &'s RunQueueScenario,
     queue: LoggedQueue,
@@ -91,7 +100,7 @@ pub(super) struct Machine<'s> {
 impl<'s> Machine<'s> {
     /// The machine of a checked `scenario` in run number `replication`, before anything runs. `None` if the scenario was
     /// not checked and is impossible.
-    pub(super) fn new(scenario: &'s RunQueueScenario, replication: u64, logs: bool) -> Option<Self> {
+    pub(super) fn new(scenario: &'s RunQueueScenario, replication: u64, keeps: Keeps) -> Option<Self> {
         let parameters = scenario.scheduler.parameters();
         let cpus = scenario.machine.cpus as usize;
         let mut processes = Vec::new();
@@ -105,12 +114,12 @@ impl<'s> Machine<'s> {
         }
         let key = Key { seed: scenario.seed, point: u64::MAX, replication };
         Some(Self {
-            queue: LoggedQueue::new(parameters, scenario.machine.cpus, logs).ok()?,
+            queue: LoggedQueue::new(parameters, scenario.machine.cpus, keeps.log).ok()?,
             owners: Vec::new(),
             behaviours: scenario.applications.iter().map(Behaviour::new).collect(),
             cpus: vec![Processor { idle_since: Some(0), ..Processor::default() }; cpus],
             idle: (0..cpus).collect(),
-            caches: cache_model(scenario, replication)?,
+            caches: cache_model(scenario, replication, keeps.kinds)?,
             events: BinaryHeap::new(),
             foreseen: 0,
             now: 0,

@@ -137,11 +137,12 @@ pub struct ApplicationTally {
     pub compute_s: f64,
     /// Cache misses.
     pub misses: f64,
-    /// Of those, of reloading state.
+    /// Of those, of reloading state. With simulated caches, where misses are watched: of lines that were in another
+    /// cpu's cache, or that another process displaced or invalidated.
     pub reload_misses: f64,
     /// References to memory, if caches are simulated.
     pub references: u64,
-    /// The misses in each level and kind of simulated caches, nearest first; empty if none are.
+    /// The misses in each level and kind of simulated caches, if they are watched.
     pub levels: Vec<LevelMisses>,
     /// Durations of dispatch intervals: from one search of the queue to the next.
     pub dispatches: Durations,

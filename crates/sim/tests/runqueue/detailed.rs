@@ -6,7 +6,7 @@ use warmcore_scenario::RunQueueScenario;
 use warmcore_scenario::document::parse;
 use warmcore_scenario::runqueue::UnixScheduler;
 use warmcore_sim::runqueue::tally::Blame;
-use warmcore_sim::runqueue::{Tally, simulate_run};
+use warmcore_sim::runqueue::{Tally, simulate_run, simulate_watched_run};
 
 /// Two applications of blocked computing on the SGI 4D/340, as Matrix + Matrix of Torrellas 1995.
 pub(crate) fn matrices(work_ms: u32) -> RunQueueScenario {
@@ -39,7 +39,7 @@ parts = [
 
 fn under(scenario: &RunQueueScenario, affinity: Affinity) -> Tally {
     let scheduler = UnixScheduler::default().with(affinity);
-    simulate_run(&RunQueueScenario { scheduler, ..scenario.clone() }, 0).unwrap()
+    simulate_watched_run(&RunQueueScenario { scheduler, ..scenario.clone() }, 0).unwrap()
 }
 
 /// Each miss has one kind and one to blame; those of the last level are the application's, and take its time.
@@ -61,6 +61,8 @@ fn every_miss_is_accounted_for() {
         assert!((one.cpu_s - one.compute_s - cycles as f64 / 33e6).abs() < 1e-5, "{one:?}");
     }
     assert_eq!(run, under(&matrices(100), Affinity::NONE));
+    let unwatched = simulate_run(&matrices(100), 0).unwrap();
+    assert_eq!((run.seconds, run.misses()), (unwatched.seconds, unwatched.misses()));
 }
 
 #[test]
@@ -70,4 +72,23 @@ fn affinity_saves_simulated_misses_that_others_caused() {
     assert!(heavy.misses() < 0.9 * none.misses(), "{} {}", heavy.misses(), none.misses());
     let reloads = |run: &Tally| run.applications.iter().map(|one| one.reload_misses).sum::<f64>();
     assert!(reloads(&heavy) < 0.7 * reloads(&none), "{} {}", reloads(&heavy), reloads(&none));
+}
+
+#[test]
+fn compare() {
+    use warmcore_scenario::runqueue::Attachment;
+    use warmcore_sim::runqueue::derive::derive;
+    let scenario = matrices(1000);
+    let t = std::time::Instant::now();
+    let derivation = derive(&scenario).unwrap();
+    println!("{:#?} {:?}", derivation.applications, t.elapsed());
+    let d = UnixScheduler::default();
+    for scheduler in [d, d.with(Affinity::LIGHT), d.with(Affinity::HEAVY), UnixScheduler { attach: Attachment::RoundRobin, ..d }] {
+        let run = |scenario: &RunQueueScenario| simulate_run(&RunQueueScenario { scheduler, ..scenario.clone() }, 0).unwrap();
+        let t = std::time::Instant::now();
+        let a = run(&scenario);
+        let t1 = t.elapsed();
+        let b = run(&derivation.scenario);
+        println!("detailed {:.3} s {:.0} misses; analytic {:.3} s {:.0} misses; took {t1:?}", a.mean_completion_s(), a.misses(), b.mean_completion_s(), b.misses());
+    }
 }
