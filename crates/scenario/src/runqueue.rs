@@ -208,4 +208,83 @@ blocking = { mean_ms = 10 }
             assert!(found.contains(expected), "{to}: {found}");
         }
     }
+
+    const DETAILED: &str = r#"schema = 1
+seconds = 1
+
+[machine]
+caches = { of = "sgi-4d-340" }
+
+[[applications]]
+name = "Matrix"
+processes = 8
+bursts = { tail_ms = 500 }
+ends = { reschedule = 3 }
+references = { per_us = 8, parts = [
+  { kib = 48, share = 1, stores = 0.2, pattern = { loop = { block_kib = 8, repeats = 4 } } },
+  { kib = 16, share = 1, code = true },
+] }
+"#;
+
+    #[test]
+    fn caches_and_references_are_read_and_written_back() {
+        let scenario = read(DETAILED).unwrap();
+        assert_eq!(read(&toml::to_string(&scenario).unwrap()).unwrap(), scenario);
+        let described = scenario.machine.caches.map(|caches| caches.description(8));
+        assert_eq!(
+            described.map(|described| (described.caches.len(), described.cpus().len())),
+            Some((24, 8))
+        );
+        let levels = r#"{ mhz = 1000, memory_cycles = 200, levels = [
+  { level = 1, kind = "unified", kib = 32, line_bytes = 64, ways = 8, cycles = 4 },
+  { level = 2, kind = "unified", kib = 4096, line_bytes = 64, ways = 16, cycles = 40, shared = true },
+] }"#;
+        let scenario = read(&DETAILED.replacen(r#"{ of = "sgi-4d-340" }"#, levels, 1)).unwrap();
+        let described = scenario.machine.caches.map(|caches| caches.description(4));
+        let sharing: Option<Vec<usize>> =
+            described.map(|described| described.caches.iter().map(|cache| cache.shared_by.len()).collect());
+        assert_eq!(sharing, Some(vec![1, 1, 1, 1, 4]));
+    }
+
+    #[test]
+    fn caches_without_references_are_refused() {
+        let text = DETAILED.split("references").next().unwrap();
+        let found = read(text).expect_err("no references");
+        assert!(found.contains("`applications.0.references` is absent"), "{found}");
+    }
+
+    #[test]
+    fn incomplete_or_mixed_caches_are_refused_with_line_and_field() {
+        for (from, to, expected) in [
+            (r#"of = "sgi-4d-340""#, r#"of = "vax""#, "unknown name `vax`"),
+            (r#"of = "sgi-4d-340""#, "", "`machine.caches` is without caches, expected a known machine"),
+            (r#"of = "sgi-4d-340""#, r#"of = "dec-3000-600""#, "`machine.caches.memory_cycles` is absent"),
+            (r#"of = "sgi-4d-340""#, r#"of = "three-levels""#, "`machine.caches.mhz` is absent"),
+            (
+                r#"of = "sgi-4d-340""#,
+                r#"mhz = 33, memory_cycles = 9, levels = [{ level = 1, kind = "data", kib = 3, line_bytes = 16, ways = 1, cycles = 1 }]"#,
+                "r.toml:5: not a usable scenario of a run queue: `machine.caches.levels.0.kib` is 3 KiB",
+            ),
+            (r#"caches = { of = "sgi-4d-340" }"#, "", "`applications.0.references` is given without caches"),
+            ("[machine]", "[machine]\nmiss_ns = 70", "`machine.miss_ns` is 70, expected nothing"),
+            ("ends =", "footprint = { reload_misses = 3 }\nends =", "`applications.0.footprint` is given"),
+            ("per_us = 8", "per_us = 0", "`applications.0.references.per_us` is 0"),
+            (
+                "block_kib = 8",
+                "block_kib = 80",
+                "`applications.0.references.parts.0.pattern.loop.block_kib` is 80",
+            ),
+            (
+                "code = true",
+                "code = true, stores = 1",
+                "`applications.0.references.parts.1.stores` is 1, expected 0",
+            ),
+            ("kib = 48", "kib = 480000", "`applications.0.references.parts` is 3750 MiB in all processes"),
+        ] {
+            let text = DETAILED.replacen(from, to, 1);
+            assert_ne!(text, DETAILED, "{from}");
+            let found = read(&text).expect_err(to);
+            assert!(found.contains(expected), "{to}: {found}");
+        }
+    }
 }

@@ -1,8 +1,8 @@
 //! From references to footprints: what the analytic cache model is to be told of a mix whose references are described.
 //!
-//! A process of each application runs alone, on a machine with these caches, in intervals of [`QUANTA`] quanta of computing.
-//! Each interval is run again from where it began, with other caches, as Torrellas 1995, §3.1.1, compares intervals
-//! "with and without flushing the caches":
+//! A process of each application runs alone, on a machine with these caches, for a quantum of computing to warm up, and for
+//! another that is looked at. That one is run again from where it began, with other caches, as Torrellas 1995, §3.1.1, compares
+//! dispatch intervals "with and without flushing the caches":
 //!
 //! | before the interval | the misses beyond those of the warm interval are |
 //! |---|---|
@@ -11,20 +11,20 @@
 //! | half as much fresh data as the cache has lines goes through them | what that displaces |
 //! | it runs on another cpu for as long | of what it wrote there, now stale here |
 //!
-//! Each figure is a mean over [`INTERVALS`] intervals in each of [`PLACEMENTS`] placements of its memory.
+//! Each figure is a mean over the processes of the application in the scenario's runs, each with its memory where it is there;
+//! of the first [`MOST`], if there are more.
 
 use super::cache::alone::{Alone, Before};
+use rayon::prelude::*;
 use warmcore_scenario::RunQueueScenario;
 use warmcore_scenario::document::Checked;
 use warmcore_scenario::runqueue::{Application, Bursts, Footprint, Lock, RunQueueMachine};
 use warmcore_units::Fault;
 
-/// Quanta of computing in an interval.
-const QUANTA: f64 = 2.0;
-/// Intervals of each process, after as many to warm up.
-const INTERVALS: usize = 3;
-/// How often its memory is placed anew.
-const PLACEMENTS: u64 = 6;
+/// The most processes that a figure is the mean of.
+const MOST: usize = 32;
+/// Quanta to warm up.
+const WARM_UP: u32 = 2;
 /// Points in an interval at which misses are counted.
 const MARKS: usize = 200;
 
@@ -57,8 +57,10 @@ pub struct Derivation {
 pub fn derive(scenario: &RunQueueScenario) -> Result<Derivation, Fault> {
     scenario.check()?;
     let absent = || Fault::new("machine.caches", "absent", "caches, and references of each application");
-    let applications: Option<Vec<Derived>> =
-        (0..scenario.applications.len()).map(|application| of_application(scenario, application)).collect();
+    let applications: Option<Vec<Derived>> = (0..scenario.applications.len())
+        .into_par_iter()
+        .map(|application| of_application(scenario, application))
+        .collect();
     let applications = applications.ok_or_else(absent)?;
     let machine = RunQueueMachine {
         miss_ns: mean(&applications, |one| one.miss_ns),
@@ -109,9 +111,10 @@ fn analytic(application: &Application, derived: &Derived) -> Application {
     }
 }
 
-/// Sums over intervals and placements.
+/// Sums over processes.
 #[derive(Default)]
 struct Sums {
+    processes: f64,
     computed_ms: f64,
     /// Misses until each mark, of warm and of emptied caches.
     warm: Vec<f64>,
@@ -125,19 +128,17 @@ struct Sums {
 }
 
 fn of_application(scenario: &RunQueueScenario, application: usize) -> Option<Derived> {
-    let interval = QUANTA * scenario.scheduler.quantum_ms * 1e6;
+    let interval = scenario.scheduler.quantum_ms * 1e6;
+    let first: u32 = scenario.applications[..application].iter().map(|one| one.processes).sum();
+    let processes = first..first + scenario.applications[application].processes;
+    let all = (0..scenario.runs).flat_map(|run| processes.clone().map(move |process| (run, process)));
     let mut sums = Sums { warm: vec![0.0; MARKS], cold: vec![0.0; MARKS], ..Sums::default() };
     let mut fresh = 0;
-    for placement in 0..PLACEMENTS {
-        let mut process = Alone::new(scenario, application, placement)?;
+    for (run, process) in all.take(MOST) {
+        let mut process = Alone::new(scenario, application, process, run)?;
         fresh = process.lines() / 2;
-        for _ in 0..INTERVALS {
-            process.go_on(interval);
-        }
-        for _ in 0..INTERVALS {
-            sums.add(&process, interval, fresh);
-            process.go_on(interval);
-        }
+        (0..WARM_UP).for_each(|_| process.go_on(interval));
+        sums.add(&process, interval, fresh);
     }
     Some(sums.derived(interval, fresh))
 }
@@ -145,6 +146,7 @@ fn of_application(scenario: &RunQueueScenario, application: usize) -> Option<Der
 impl Sums {
     /// Adds the interval that is before `process`.
     fn add(&mut self, process: &Alone, interval: f64, fresh: u64) {
+        self.processes += 1.0;
         for (sum, before) in [(&mut self.warm, Before::Nothing), (&mut self.cold, Before::Emptied)] {
             let mut process = process.clone();
             process.prepare(before, interval);
@@ -175,7 +177,6 @@ impl Sums {
     /// The means.
     fn derived(&self, interval: f64, fresh: u64) -> Derived {
         let last = MARKS - 1;
-        let intervals = (PLACEMENTS as usize * INTERVALS) as f64;
         let reload = self.cold[last] - self.warm[last];
         let part = |misses: f64| if reload > 0.0 { (misses / reload).clamp(0.0, 1.0) } else { 0.0 };
         let loaded = |mark: usize| part(self.cold[mark] - self.warm[mark]);
@@ -185,7 +186,7 @@ impl Sums {
         let stale = (there - nowhere) / (emptied - nowhere);
         Derived {
             footprint: Footprint {
-                reload_misses: reload.max(0.0) / intervals,
+                reload_misses: reload.max(0.0) / self.processes,
                 reload_ms: (mark + 1) as f64 * interval / MARKS as f64 / 1e6,
                 steady_misses_per_ms: self.warm[last] / self.computed_ms,
                 written: if stale.is_finite() { stale.clamp(0.0, 1.0) } else { 0.0 },

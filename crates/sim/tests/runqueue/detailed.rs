@@ -83,12 +83,25 @@ fn compare() {
     let derivation = derive(&scenario).unwrap();
     println!("{:#?} {:?}", derivation.applications, t.elapsed());
     let d = UnixScheduler::default();
-    for scheduler in [d, d.with(Affinity::LIGHT), d.with(Affinity::HEAVY), UnixScheduler { attach: Attachment::RoundRobin, ..d }] {
-        let run = |scenario: &RunQueueScenario| simulate_run(&RunQueueScenario { scheduler, ..scenario.clone() }, 0).unwrap();
+    for scheduler in [
+        d,
+        d.with(Affinity::LIGHT),
+        d.with(Affinity::HEAVY),
+        UnixScheduler { attach: Attachment::RoundRobin, ..d },
+    ] {
+        let run = |scenario: &RunQueueScenario| {
+            simulate_run(&RunQueueScenario { scheduler, ..scenario.clone() }, 0).unwrap()
+        };
         let t = std::time::Instant::now();
         let a = run(&scenario);
         let t1 = t.elapsed();
         let b = run(&derivation.scenario);
-        println!("detailed {:.3} s {:.0} misses; analytic {:.3} s {:.0} misses; took {t1:?}", a.mean_completion_s(), a.misses(), b.mean_completion_s(), b.misses());
+        println!(
+            "detailed {:.3} s {:.0} misses; analytic {:.3} s {:.0} misses; took {t1:?}",
+            a.mean_completion_s(),
+            a.misses(),
+            b.mean_completion_s(),
+            b.misses()
+        );
     }
 }

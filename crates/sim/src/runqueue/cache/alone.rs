@@ -1,6 +1,6 @@
 //! One process alone with a machine's caches, to see what it finds in them after this or that.
 
-use super::execution::{Execution, Executed, Sources, Timing, is_own};
+use super::execution::{Executed, Execution, Sources, Timing, is_own};
 use super::stream::Stream;
 use warmcore_cachesim::{Description, Hierarchy, Served};
 use warmcore_scenario::RunQueueScenario;
@@ -37,19 +37,21 @@ pub(in crate::runqueue) struct Alone {
 }
 
 impl Alone {
-    /// A process of `application`, with its memory placed as in run number `placement`. `None` if `scenario` has no caches.
+    /// The process number `process` of `scenario`, of `application`, with its memory where it is in run number `run`. `None`
+    /// if there are no caches.
     pub(in crate::runqueue) fn new(
         scenario: &RunQueueScenario,
         application: usize,
-        placement: u64,
+        process: u32,
+        run: u32,
     ) -> Option<Self> {
         let caches = scenario.machine.caches.as_ref()?;
         let description = caches.description(scenario.machine.cpus.min(2));
-        let mut sources = Sources::new(scenario, placement)?;
+        let mut sources = Sources::new(scenario, u64::from(run))?;
         Some(Self {
             caches: Hierarchy::build(&description).ok()?,
             timing: Timing::new(&description, caches.clock_mhz()),
-            execution: sources.start(application, 0),
+            execution: sources.start(application, u64::from(process)),
             fresh: sources.fresh(&description, 0),
             did: Executed::default(),
             description,
