@@ -131,9 +131,7 @@ impl Calibration {
             seconds: None,
             machine: machine.clone(),
             scheduler,
-            applications: apps
-                .map(|(&app, &fitted)| application(app, fitted, &self.open, machine))
-                .collect(),
+            applications: apps.map(|(&app, &fitted)| application(app, fitted, &self.open, machine)).collect(),
         }
     }
 

@@ -73,35 +73,3 @@ fn affinity_saves_simulated_misses_that_others_caused() {
     let reloads = |run: &Tally| run.applications.iter().map(|one| one.reload_misses).sum::<f64>();
     assert!(reloads(&heavy) < 0.7 * reloads(&none), "{} {}", reloads(&heavy), reloads(&none));
 }
-
-#[test]
-fn compare() {
-    use warmcore_scenario::runqueue::Attachment;
-    use warmcore_sim::runqueue::derive::derive;
-    let scenario = matrices(1000);
-    let t = std::time::Instant::now();
-    let derivation = derive(&scenario).unwrap();
-    println!("{:#?} {:?}", derivation.applications, t.elapsed());
-    let d = UnixScheduler::default();
-    for scheduler in [
-        d,
-        d.with(Affinity::LIGHT),
-        d.with(Affinity::HEAVY),
-        UnixScheduler { attach: Attachment::RoundRobin, ..d },
-    ] {
-        let run = |scenario: &RunQueueScenario| {
-            simulate_run(&RunQueueScenario { scheduler, ..scenario.clone() }, 0).unwrap()
-        };
-        let t = std::time::Instant::now();
-        let a = run(&scenario);
-        let t1 = t.elapsed();
-        let b = run(&derivation.scenario);
-        println!(
-            "detailed {:.3} s {:.0} misses; analytic {:.3} s {:.0} misses; took {t1:?}",
-            a.mean_completion_s(),
-            a.misses(),
-            b.mean_completion_s(),
-            b.misses()
-        );
-    }
-}

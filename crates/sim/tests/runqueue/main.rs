@@ -1,5 +1,8 @@
 //! The run-queue simulator: what must hold for every mix, and what theory says of simple ones.
 
+mod detailed;
+mod footprints;
+
 use std::path::Path;
 use warmcore_policy::runqueue::{Affinity, replay};
 use warmcore_scenario::RunQueueScenario;
@@ -155,5 +158,3 @@ fn a_log_can_be_replayed() {
         assert!(picks.is_ok_and(|picks| picks as u64 >= tally.dispatches()), "{scheduler:?}: {picks:?}");
     }
 }
-
-mod detailed;
