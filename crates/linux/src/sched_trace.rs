@@ -2,7 +2,9 @@
 //!
 //! | module | purpose |
 //! |---|---|
+//! | [`mod@attributes`] | a thread's group and cpus |
 //! | [`event`] | a line of the trace |
+//! | [`kernel`] | the constants of this machine's scheduler |
 //! | `instance` | a tracing instance of our own, and its removal |
 //! | [`recorder`] | reads the lines as they come |
 //!
@@ -10,10 +12,14 @@
 //! is called `warmcore-PID`. It is removed at the end; one whose process was killed is removed by the next recording.
 //! Where tracefs is not mounted, it is mounted for this process alone, where no other sees it.
 
+pub mod attributes;
 pub mod event;
 mod instance;
+pub mod kernel;
 pub mod recorder;
 
-pub use event::{SchedEvent, SchedRecord, StopState};
+pub use attributes::{Attributes, attributes, sessions_are_groups};
+pub use event::{SchedEvent, SchedRecord, StopState, Waker};
 pub use instance::TraceError;
+pub use kernel::KernelScheduler;
 pub use recorder::{Recorded, SchedTrace};

@@ -7,13 +7,14 @@
 //!
 //! [`policies`] holds the policies of Salehi, Kurose & Towsley 1994, §2.3, Table 1, and today's
 //! alternatives. [`pdq`] holds the parallel dispatch queue of Falsafi 1998, §2.3, which dispatches events to threads.
-//! [`runqueue`] holds a UNIX run queue with the affinity of Torrellas, Tucker & Gupta 1995.
+//! [`runqueue`] holds a UNIX run queue with the affinity of Torrellas, Tucker & Gupta 1995, [`fair`] Linux's fair scheduler.
 #![no_std]
 
 extern crate alloc;
 
 pub mod assignment;
 pub mod dispatch;
+pub mod fair;
 pub mod load_order;
 pub mod pdq;
 pub mod policies;

@@ -1,4 +1,6 @@
-//! The indexed run queue decides as the search through all candidates does, and its log replays.
+//! The indexed run queue decides as the search through all candidates does, and its log replays; the fair scheduler is fair.
+
+mod fair;
 
 use proptest::prelude::*;
 use warmcore_policy::runqueue::{

@@ -5,15 +5,23 @@
 
 mod application;
 mod caches;
+mod fair;
 mod machine;
+mod recorded;
 mod references;
 mod scheduler;
+mod thread;
+mod unix;
 
 pub use application::{Application, Blocking, Bursts, Ends, Footprint, Jobs, Lock, WakeSource};
 pub use caches::{CacheLevel, KnownMachine, MachineCaches};
+pub use fair::FairScheduler;
 pub use machine::RunQueueMachine;
+pub use recorded::RecordedFigures;
 pub use references::{Part, Pattern, References};
-pub use scheduler::{Attachment, SchedulerKind, UnixScheduler};
+pub use scheduler::{Attachment, Scheduler, SchedulerKind};
+pub use thread::{RecordedThread, Step, Steps};
+pub use unix::UnixScheduler;
 
 use crate::document::Checked;
 use serde::{Deserialize, Serialize};
@@ -48,7 +56,10 @@ pub struct RunQueueScenario {
     pub machine: RunQueueMachine,
     /// Who runs next.
     #[serde(default)]
-    pub scheduler: UnixScheduler,
+    pub scheduler: Scheduler,
+    /// What was recorded, if the scenario is of that origin: what a simulation is compared with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recorded: Option<RecordedFigures>,
     /// What runs.
     pub applications: Vec<Application>,
 }
@@ -121,12 +132,15 @@ impl Checked for RunQueueScenario {
     fn check(&self) -> Result<(), Fault> {
         Fault::check_schema(self.schema, Self::SCHEMA)?;
         self.machine.check()?;
-        self.scheduler.check(self.machine.cpus)?;
+        self.scheduler.check()?;
+        if let Some(recorded) = &self.recorded {
+            recorded.check()?;
+        }
         if self.applications.is_empty() {
             return Err(Fault::new("applications", "empty", "at least one application"));
         }
         for (index, application) in self.applications.iter().enumerate() {
-            application.check(index, self.machine.cpus)?;
+            application.check(index, self.machine.cpus, self.processes())?;
             self.check_references(index, application)?;
         }
         if self.processes() > MAX_PROCESSES {
@@ -191,6 +205,9 @@ blocking = { mean_ms = 10 }
     fn what_cannot_run_is_refused_with_line_and_field() {
         for (from, to, expected) in [
             ("a_p = 6", "a_p = -6", "r.toml:9: "),
+            ("a_t = 6", "slice_ms = 3", "`scheduler.slice_ms` is given, expected none"),
+            ("a_t = 6", "kind = \"fair\"", "r.toml:9: "),
+            ("a_t = 6", "kind = \"fair\"", "`scheduler.a_p` is given, expected none"),
             ("a_t = 6", "decay_to = -0.5", "`scheduler.decay_to` is -0.5, expected between 0 and 1"),
             ("a_t = 6", "decay_to = nan", "`scheduler.decay_to` is NaN"),
             ("cpus = 4", "cpus = 0", "`machine.cpus` is 0"),

@@ -15,6 +15,7 @@
 //! | [`derive`] | what the analytic model is to be told of a mix whose references are described |
 //! | `process` | what a process does next |
 //! | `machine` | processors, queue and events; `machine/` what begins and ends, runs and wakes up |
+//! | `scheduling` | either scheduler, behind one interface |
 //! | `logged` | the queue of [`warmcore_policy::runqueue`], with a log of what it decides |
 //! | [`tally`] | what is counted |
 //! | [`advice`] | whether another scheduler would help, and whom it would starve |
@@ -30,6 +31,7 @@ mod logged;
 mod machine;
 mod process;
 pub mod run;
+mod scheduling;
 pub mod tally;
 
 pub use run::{

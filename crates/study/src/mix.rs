@@ -4,13 +4,14 @@
 //! | module | purpose |
 //! |---|---|
 //! | [`threads`] | what each thread did, from the events as they come |
-//! | `histogram` | how long threads run until they stop by themselves |
+//! | `chain` | the steps of a thread, without what the scheduler decided |
 //! | [`scenario`] | threads of one command together, as an application of a scenario |
 //!
-//! What is recorded is the demand: how long threads compute until they block, and how long they then wait for. Cache misses
-//! are in those times already, so a scenario of this origin charges none.
+//! What is recorded is the demand: how long each thread computed between the things that it did, which are to wake up others,
+//! to start them, to wait for one of them, or for an interrupt. Cache misses are in those times already, so a scenario of
+//! this origin charges none.
 
-mod histogram;
+mod chain;
 pub mod scenario;
 pub mod threads;
 

@@ -9,9 +9,13 @@ use std::fmt::Write;
 use std::sync::atomic::Ordering;
 use std::thread::available_parallelism;
 use std::time::Instant;
-use warmcore_linux::sched_trace::{Recorded, SchedRecord, SchedTrace};
+use warmcore_linux::sched_trace::{
+    KernelScheduler, Recorded, SchedRecord, SchedTrace, attributes, sessions_are_groups,
+};
 use warmcore_record::atomic_file;
+use warmcore_scenario::runqueue::{FairScheduler, RecordedFigures};
 use warmcore_study::mix::{self, Mix, Threads};
+use warmcore_units::Nanos;
 
 /// How many applications are printed.
 const PRINTED: usize = 12;
@@ -20,20 +24,24 @@ pub(super) fn run(arguments: &TraceArguments) -> miette::Result<()> {
     let TraceArguments { seconds, out, force } = arguments;
     atomic_file::check(out, existing(*force)).or_misuse()?;
     let stop = interrupt::catch()?;
-    // The only thread of this process that does anything.
-    let mut threads = Threads::new([std::process::id()]);
-    let mut on = |record: &SchedRecord<'_>| threads.record(record);
+    let kernel = KernelScheduler::read();
+    let sessions = sessions_are_groups();
+    let mut threads = Threads::default();
     let mut trace = SchedTrace::start().into_diagnostic()?;
     messages::detail(format_args!("recording the scheduler's events for {seconds:?}"));
     let begun = Instant::now();
     while begun.elapsed() < *seconds && !stop.load(Ordering::SeqCst) {
-        trace.read(&mut on).into_diagnostic()?;
+        trace.read(&mut |record: &SchedRecord<'_>| threads.record(record)).into_diagnostic()?;
+        for thread in threads.undescribed() {
+            threads.describe(thread, attributes(thread, sessions));
+        }
     }
-    let recorded = trace.finish(&mut on).into_diagnostic()?;
+    let recorded = trace.finish(&mut |record: &SchedRecord<'_>| threads.record(record)).into_diagnostic()?;
     let cpus = available_parallelism().into_diagnostic()?.get();
-    let mix = mix::mix(threads, u32::try_from(cpus).into_diagnostic()?)
+    let (scheduler, assumed) = scheduler(kernel);
+    let mix = mix::mix(threads, u32::try_from(cpus).into_diagnostic()?, scheduler)
         .ok_or_else(|| miette!("nothing ran while it was recorded"))?;
-    let document = comments(&mix, recorded) + &toml::to_string(&mix.scenario).into_diagnostic()?;
+    let document = comments(&mix, recorded, &assumed) + &toml::to_string(&mix.scenario).into_diagnostic()?;
     folder::write(out, document.as_bytes(), existing(*force))?;
     let shown = out.display();
     let next = format!("The scenario: {shown}. `warmcore simulate runqueue --scenario {shown}` runs it.\n");
@@ -46,7 +54,7 @@ pub(super) fn run(arguments: &TraceArguments) -> miette::Result<()> {
 
 /// What was recorded in all, a line each.
 fn totals(mix: &Mix, recorded: Recorded) -> [String; 3] {
-    let Mix { scenario, utilisation, dispatches, migrations, .. } = mix;
+    let Mix { scenario, figures: RecordedFigures { utilisation, dispatches, migrations, .. }, .. } = mix;
     let seconds = mix.recorded.secs();
     let Recorded { events, lost, malformed } = recorded;
     let mut read = format!("{events} events of the scheduler");
@@ -62,14 +70,53 @@ fn totals(mix: &Mix, recorded: Recorded) -> [String; 3] {
     [
         format!("recorded {seconds:.2} s on {} cpus: {read}", scenario.machine.cpus),
         format!("utilisation {:.1}%, dispatches {dispatches}, migrations {migrations}", 100.0 * utilisation),
-        "migrations are dispatches on another cpu than the thread's last; this program is left out"
+        "migrations are dispatches on another cpu than the thread's last; the kernel's migration threads are left out"
             .to_owned(),
     ]
 }
 
-fn comments(mix: &Mix, recorded: Recorded) -> String {
+/// The scheduler of this machine, and what of it the kernel does not tell.
+fn scheduler(kernel: KernelScheduler) -> (FairScheduler, Vec<&'static str>) {
+    let mut assumed = Vec::new();
+    let linux = FairScheduler::default();
+    let mut time = |name, told: Option<Nanos>| {
+        if told.is_none() {
+            assumed.push(name);
+        }
+        told.map(|time| time.0 / 1e6)
+    };
+    let slice_ms = time("slice_ms", kernel.slice);
+    let tick_ms = time("tick_ms", kernel.tick).unwrap_or(linux.tick_ms);
+    let migration_cost_ms =
+        time("migration_cost_ms", kernel.migration_cost).unwrap_or(linux.migration_cost_ms);
+    let mut feature = |name, told: Option<bool>, assumption| {
+        told.unwrap_or_else(|| {
+            assumed.push(name);
+            assumption
+        })
+    };
+    let scheduler = FairScheduler {
+        slice_ms,
+        tick_ms,
+        migration_cost_ms,
+        run_to_parity: feature("run_to_parity", kernel.run_to_parity, linux.run_to_parity),
+        wakeup_preemption: feature("wakeup_preemption", kernel.wakeup_preemption, linux.wakeup_preemption),
+        delay_dequeue: feature("delay_dequeue", kernel.delay_dequeue, linux.delay_dequeue),
+        ..linux
+    };
+    (scheduler, assumed)
+}
+
+fn comments(mix: &Mix, recorded: Recorded, assumed: &[&str]) -> String {
     let totals = totals(mix, recorded).map(|line| format!("# {line}\n")).concat();
-    totals + "# Cache misses are in the times that were recorded: none are charged besides.\n"
+    let told = match assumed {
+        [] => "# The scheduler's constants are this machine's.\n".to_owned(),
+        some => format!(
+            "# The scheduler's constants are this machine's, but Linux's defaults for {}.\n",
+            some.join(", ")
+        ),
+    };
+    totals + &told + "# Cache misses are in the times that were recorded: none are charged besides.\n"
 }
 
 fn table(mix: &Mix, recorded: Recorded) -> String {

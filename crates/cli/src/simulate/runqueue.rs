@@ -16,7 +16,7 @@ use std::path::Path;
 use std::time::Instant;
 use warmcore_record::atomic_file::{self, Existing};
 use warmcore_scenario::RunQueueScenario;
-use warmcore_scenario::runqueue::SchedulerKind;
+use warmcore_scenario::runqueue::{SchedulerKind, UnixScheduler};
 use warmcore_sim::runqueue::advice::{Assessment, alternatives, assess, longest_wait};
 use warmcore_sim::runqueue::derive::derive;
 use warmcore_sim::runqueue::{ApplicationTally, Outcome, Tally, simulate_logged, simulate_watched};
@@ -46,7 +46,7 @@ pub(crate) fn run(arguments: &SimulateRunqueueArguments) -> miette::Result<()> {
     }
     let began = Instant::now();
     let own = simulate_watched(&scenario).map_err(|fault| flags::refused(&fault))?;
-    let assessed = assess(&scenario, &own, alternatives(scenario.scheduler));
+    let assessed = assess(&scenario, &own, alternatives(&scenario.scheduler, scenario.machine.cpus));
     let assessed = assessed.map_err(|fault| flags::refused(&fault))?;
     let seconds = began.elapsed().as_secs_f64();
     if arguments.json {
@@ -69,7 +69,7 @@ fn print_footprints(scenario: &RunQueueScenario) -> miette::Result<()> {
 fn write_log(scenario: &RunQueueScenario, path: &Path, existing: Existing) -> miette::Result<()> {
     atomic_file::check(path, existing).or_misuse()?;
     let (_, log) = simulate_logged(scenario, 0).map_err(|fault| flags::refused(&fault))?;
-    let mut text = format!("# cpus={} {}\n", scenario.machine.cpus, scenario.scheduler.parameters());
+    let mut text = format!("# cpus={} {}\n", scenario.machine.cpus, scenario.scheduler.unix().parameters());
     for record in log {
         let _ = writeln!(text, "{record}");
     }
@@ -94,20 +94,11 @@ fn summary(scenario: &RunQueueScenario, own: &Outcome, assessed: &[Assessment], 
     let machine = &scenario.machine;
     let plural = |count: u32, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
     let head = format!(
-        "{name}: {} on {}, quanta of {} ms, a_p {} and a_t {}{}\n",
+        "{name}: {} on {}, {}\n",
         plural(scenario.processes(), "process").replace("processs", "processes"),
         plural(machine.cpus, "cpu"),
-        scenario.scheduler.quantum_ms,
-        scenario.scheduler.a_p,
-        scenario.scheduler.a_t,
-        if scenario.scheduler.complex { " (complex)" } else { "" }
+        scheduler(scenario)
     );
-    let head = match scenario.scheduler.kind {
-        SchedulerKind::Unix => head,
-        SchedulerKind::Fair => format!(
-            "{head}Note: the scenario names a fair scheduler, which is not simulated; these are figures of the UNIX one.\n"
-        ),
-    };
     let idle = own.estimate(|run| 100.0 * run.idle);
     let utilisation = Estimate::new(100.0 - idle.mean, idle.half());
     let tail = format!(
@@ -116,6 +107,7 @@ fn summary(scenario: &RunQueueScenario, own: &Outcome, assessed: &[Assessment], 
         plain(&own.estimate(|run| run.dispatches() as f64 / run.seconds)),
         plain(&own.estimate(|run| run.migrations() as f64 / run.seconds)),
     );
+    let tail = tail + &compared(scenario, own);
     format!(
         "{head}\n{}\n{tail}\n{}{}\n{}\n{}",
         applications(scenario, own),
@@ -124,6 +116,49 @@ fn summary(scenario: &RunQueueScenario, own: &Outcome, assessed: &[Assessment], 
         advice(scenario, own, assessed),
         ended(scenario, seconds)
     )
+}
+
+/// The scheduler in a few words.
+fn scheduler(scenario: &RunQueueScenario) -> String {
+    match scenario.scheduler.kind() {
+        SchedulerKind::Unix => {
+            let UnixScheduler { quantum_ms, a_p, a_t, complex, .. } = scenario.scheduler.unix();
+            let form = if complex { " (complex)" } else { "" };
+            format!("quanta of {quantum_ms} ms, a_p {a_p} and a_t {a_t}{form}")
+        }
+        SchedulerKind::Fair => {
+            let fair = scenario.scheduler.fair();
+            format!(
+                "fair, slices of {} ms, ticks of {} ms",
+                fair.slice_ms(scenario.machine.cpus),
+                fair.tick_ms
+            )
+        }
+    }
+}
+
+/// What was recorded beside what is simulated, if the scenario is a recording.
+fn compared(scenario: &RunQueueScenario, own: &Outcome) -> String {
+    let Some(recorded) = scenario.recorded else { return String::new() };
+    let line = |what: &str, recorded: f64, simulated: Estimate<f64>| {
+        let change = 100.0 * (simulated.mean / recorded - 1.0);
+        format!("{what} {recorded:.1} recorded, {} simulated ({change:+.1}%)", plain(&simulated))
+    };
+    let per_s = |count: u64| count as f64 / recorded.seconds;
+    let lines = [
+        line(
+            "dispatches a second",
+            per_s(recorded.dispatches),
+            own.estimate(|run| run.dispatches() as f64 / run.seconds),
+        ),
+        line(
+            "migrations a second",
+            per_s(recorded.migrations),
+            own.estimate(|run| run.migrations() as f64 / run.seconds),
+        ),
+        line("utilisation in %", 100.0 * recorded.utilisation, own.estimate(|run| 100.0 * (1.0 - run.idle))),
+    ];
+    lines.join("\n") + "\n"
 }
 
 fn applications(scenario: &RunQueueScenario, own: &Outcome) -> String {

@@ -101,8 +101,11 @@ pub(crate) fn run(arguments: &SweepRunqueueArguments) -> miette::Result<()> {
         SweepError::Point(error) => error,
         SweepError::Interrupted => interrupt::resumable(),
     })?;
-    let swept: Vec<Swept> =
-        points.iter().zip(runs).map(|(point, runs)| Swept { scheduler: point.scheduler, runs }).collect();
+    let swept: Vec<Swept> = points
+        .iter()
+        .zip(runs)
+        .map(|(point, runs)| Swept { scheduler: point.scheduler.unix(), runs })
+        .collect();
 
     let document_text = toml::to_string(&base).into_diagnostic()?;
     let manifest = provenance::from_seed("what processes do", base.seed, Some(document_text));
@@ -118,16 +121,16 @@ pub(crate) fn run(arguments: &SweepRunqueueArguments) -> miette::Result<()> {
 /// Every combination of the values asked for.
 fn points(base: &RunQueueScenario, arguments: &SweepRunqueueArguments) -> Vec<RunQueueScenario> {
     let or = |given: &[f64], own: f64| if given.is_empty() { vec![own] } else { given.to_vec() };
-    let quanta = or(&arguments.quanta, base.scheduler.quantum_ms);
+    let quanta = or(&arguments.quanta, base.scheduler.unix().quantum_ms);
     let attach: Vec<Attachment> =
-        if arguments.attach.is_empty() { vec![base.scheduler.attach] } else { arguments.attach.clone() };
+        if arguments.attach.is_empty() { vec![base.scheduler.attach()] } else { arguments.attach.clone() };
     let mut points = Vec::new();
     for &attach in &attach {
         for &quantum_ms in &quanta {
             for &level in &arguments.levels {
                 let scheduler =
-                    UnixScheduler { a_p: level, a_t: level, quantum_ms, attach, ..base.scheduler };
-                points.push(RunQueueScenario { scheduler, ..base.clone() });
+                    UnixScheduler { a_p: level, a_t: level, quantum_ms, attach, ..base.scheduler.unix() };
+                points.push(RunQueueScenario { scheduler: scheduler.into(), ..base.clone() });
             }
         }
     }

@@ -24,6 +24,17 @@ pub enum StopState {
     Other,
 }
 
+/// What woke a thread up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Waker {
+    /// The thread that ran there, in a system call.
+    Thread,
+    /// Deferred work of an interrupt; often of the thread that ran there, as when it sends to its own host.
+    Deferred,
+    /// An interrupt.
+    Interrupt,
+}
+
 /// What the scheduler did.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum SchedEvent<'a> {
@@ -33,27 +44,30 @@ pub enum SchedEvent<'a> {
         from: u32,
         /// Its command at this time.
         command: &'a str,
+        /// Its priority, 120 for nice 0.
+        priority: i32,
         /// Its state.
         state: StopState,
         /// The thread that runs next.
         to: u32,
         /// Its command.
         to_command: &'a str,
+        /// Its priority.
+        to_priority: i32,
     },
-    /// A thread can run again.
+    /// A thread is about to be able to run again (`sched_waking`), or for the first time (`sched_wakeup_new`).
     Woken {
         /// The thread.
         thread: u32,
-        /// Whether an interrupt woke it up, rather than another thread.
-        by_interrupt: bool,
+        /// What woke it up.
+        waker: Waker,
+        /// Where it last ran; for a new one, where it will.
+        cpu: CpuId,
         /// Whether it is a new one.
         is_new: bool,
     },
-    /// A thread that does not run is moved to another cpu.
-    Migrated {
-        /// The thread.
-        thread: u32,
-    },
+    /// The thread that runs goes on with another program.
+    Exec,
 }
 
 /// An event, its time and its cpu.
@@ -63,6 +77,8 @@ pub struct SchedRecord<'a> {
     pub at: Nanos,
     /// Where it happened.
     pub cpu: CpuId,
+    /// The thread that ran there; 0 for the idle one.
+    pub thread: u32,
     /// What happened.
     pub event: SchedEvent<'a>,
 }
@@ -91,9 +107,9 @@ pub fn parse(line: &str) -> Line<'_> {
     }
     let events: [(&str, Reader); 4] = [
         (": sched_switch: ", switch),
-        (": sched_wakeup: ", |fields, context| woken(fields, context, false)),
+        (": sched_waking: ", |fields, context| woken(fields, context, false)),
         (": sched_wakeup_new: ", |fields, context| woken(fields, context, true)),
-        (": sched_migrate_task: ", migrated),
+        (": sched_process_exec: ", |_, _| Some(SchedEvent::Exec)),
     ];
     for (name, read) in events {
         // The fields may hold a command that looks like an event.
@@ -112,7 +128,8 @@ fn record<'a>(head: &str, fields: &'a str, read: Reader) -> Option<SchedRecord<'
     let at = Nanos(words.next()?.parse::<f64>().ok()? * 1e9);
     let context = words.next()?;
     let cpu = words.next()?.strip_prefix('[')?.strip_suffix(']')?.parse().ok()?;
-    Some(SchedRecord { at, cpu: CpuId(cpu), event: read(fields, context)? })
+    let thread = words.next()?.rsplit_once('-')?.1.parse().ok()?;
+    Some(SchedRecord { at, cpu: CpuId(cpu), thread, event: read(fields, context)? })
 }
 
 /// `CPU:3 [LOST 127 EVENTS]`
@@ -125,10 +142,10 @@ fn lost(line: &str) -> Option<u64> {
 fn switch<'a>(fields: &'a str, _: &str) -> Option<SchedEvent<'a>> {
     let (from, to) = fields.rsplit_once(" ==> next_comm=")?;
     let (to_command, to) = to.rsplit_once(" next_pid=")?;
-    let to = to.split(' ').next()?.parse().ok()?;
+    let (to, to_priority) = to.split_once(" next_prio=")?;
     let (from, state) = from.rsplit_once(" prev_state=")?;
     let (command, from) = from.rsplit_once(" prev_pid=")?;
-    let from = from.split(' ').next()?.parse().ok()?;
+    let (from, priority) = from.split_once(" prev_prio=")?;
     let state = match state.as_bytes().first()? {
         // `R+` was preempted, whatever it was about to do.
         b'R' => StopState::Runnable,
@@ -138,23 +155,28 @@ fn switch<'a>(fields: &'a str, _: &str) -> Option<SchedEvent<'a>> {
         b'X' | b'Z' => StopState::Dead,
         _ => StopState::Other,
     };
-    Some(SchedEvent::Switch { from, command: command.strip_prefix("prev_comm=")?, state, to, to_command })
+    Some(SchedEvent::Switch {
+        from: from.parse().ok()?,
+        command: command.strip_prefix("prev_comm=")?,
+        priority: priority.parse().ok()?,
+        state,
+        to: to.parse().ok()?,
+        to_command,
+        to_priority: to_priority.trim_end().parse().ok()?,
+    })
 }
 
 /// `comm=bash pid=7 prio=120 target_cpu=001`
 fn woken<'a>(fields: &'a str, context: &str, is_new: bool) -> Option<SchedEvent<'a>> {
     // The third letter says whether an interrupt or its deferred part runs.
-    let by_interrupt = context.as_bytes().get(2).is_some_and(|letter| b"hHsZz".contains(letter));
-    Some(SchedEvent::Woken { thread: thread(fields)?, by_interrupt, is_new })
-}
-
-/// `comm=bash pid=7 prio=120 orig_cpu=1 dest_cpu=0`
-fn migrated<'a>(fields: &'a str, _: &str) -> Option<SchedEvent<'a>> {
-    Some(SchedEvent::Migrated { thread: thread(fields)? })
-}
-
-fn thread(fields: &str) -> Option<u32> {
-    fields.rsplit_once(" pid=")?.1.split(' ').next()?.parse().ok()
+    let waker = match context.as_bytes().get(2) {
+        Some(b'h' | b'H' | b'z' | b'Z') => Waker::Interrupt,
+        Some(b's') => Waker::Deferred,
+        _ => Waker::Thread,
+    };
+    let (fields, cpu) = fields.rsplit_once(" target_cpu=")?;
+    let thread = fields.rsplit_once(" pid=")?.1.split(' ').next()?.parse().ok()?;
+    Some(SchedEvent::Woken { thread, waker, cpu: CpuId(cpu.trim_end().parse().ok()?), is_new })
 }
 
 #[cfg(test)]
@@ -173,14 +195,16 @@ mod tests {
         let line = "     kworker/1:0-2306    [001] d..2. 61844.588430: sched_switch: prev_comm=kworker/1:0 \
                     prev_pid=2306 prev_prio=120 prev_state=I ==> next_comm=bash next_pid=2476 next_prio=120";
         let Line::Record(record) = parse(line) else { panic!("no record") };
-        assert_eq!(record.cpu, CpuId(1));
+        assert_eq!((record.cpu, record.thread), (CpuId(1), 2306));
         assert!((record.at.0 - 61_844.588_43e9).abs() < 100.0);
         let expected = SchedEvent::Switch {
             from: 2306,
             command: "kworker/1:0",
+            priority: 120,
             state: StopState::Sleeping,
             to: 2476,
             to_command: "bash",
+            to_priority: 120,
         };
         assert_eq!(record.event, expected);
         for (state, expected) in [
@@ -198,7 +222,7 @@ mod tests {
 
     #[test]
     fn a_command_may_look_like_anything() {
-        let name = "a: sched_wakeup: pid=1 ==> next_comm=b next_pid=3 [002] ";
+        let name = "a: sched_waking: pid=1 ==> next_comm=b next_pid=3 [002] ";
         let line = format!(
             "{name}-7 [000] dNh2. 1.5: sched_switch: prev_comm={name} prev_pid=7 prev_prio=120 prev_state=S ==> \
              next_comm=x prev_state=Z next_pid=9 next_prio=120"
@@ -210,22 +234,29 @@ mod tests {
             other => panic!("{other:?}"),
         }
         let spaced =
-            "a b pid=9-7 [000] dNh2. 1.5: sched_wakeup: comm=a b pid=9 pid=7 prio=120 target_cpu=000";
-        assert_eq!(event(spaced), SchedEvent::Woken { thread: 7, by_interrupt: true, is_new: false });
+            "a b pid=9-7 [000] dNh2. 1.5: sched_waking: comm=a b pid=9 pid=7 prio=120 target_cpu=000";
+        let woken = SchedEvent::Woken { thread: 7, waker: Waker::Interrupt, cpu: CpuId(0), is_new: false };
+        assert_eq!(event(spaced), woken);
     }
 
     #[test]
-    fn a_wake_up_tells_whether_an_interrupt_caused_it() {
-        for (context, by_interrupt) in [("dNh2.", true), ("dNs5.", true), ("dN.4.", false), ("d..2.", false)]
-        {
+    fn a_wake_up_tells_what_caused_it() {
+        for (context, waker) in [
+            ("dNh2.", Waker::Interrupt),
+            ("dNs5.", Waker::Deferred),
+            ("dN.4.", Waker::Thread),
+            ("d..2.", Waker::Thread),
+        ] {
             let line =
-                format!("<idle>-0 [000] {context} 1.5: sched_wakeup: comm=a pid=7 prio=120 target_cpu=000");
-            assert_eq!(event(&line), SchedEvent::Woken { thread: 7, by_interrupt, is_new: false }, "{line}");
+                format!("<idle>-0 [000] {context} 1.5: sched_waking: comm=a pid=7 prio=120 target_cpu=001");
+            let expected = SchedEvent::Woken { thread: 7, waker, cpu: CpuId(1), is_new: false };
+            assert_eq!(event(&line), expected, "{line}");
         }
         let new = "bash-6 [000] d..2. 1.5: sched_wakeup_new: comm=a pid=7 prio=120 target_cpu=000";
-        assert_eq!(event(new), SchedEvent::Woken { thread: 7, by_interrupt: false, is_new: true });
-        let moved = "bash-6 [000] d..2. 1.5: sched_migrate_task: comm=a pid=7 prio=120 orig_cpu=1 dest_cpu=0";
-        assert_eq!(event(moved), SchedEvent::Migrated { thread: 7 });
+        let expected = SchedEvent::Woken { thread: 7, waker: Waker::Thread, cpu: CpuId(0), is_new: true };
+        assert_eq!(event(new), expected);
+        let exec = "make-6 [000] ..... 1.5: sched_process_exec: filename=/usr/bin/cc pid=6 old_pid=6";
+        assert_eq!(event(exec), SchedEvent::Exec);
     }
 
     #[test]
@@ -233,7 +264,7 @@ mod tests {
         assert_eq!(parse("# tracer: nop"), Line::Other);
         assert_eq!(parse("CPU:1 [LOST 4711 EVENTS]"), Line::Lost(4711));
         assert_eq!(parse("a-7 [000] ..... 1.5: sched_process_exit: comm=a pid=7 prio=120"), Line::Other);
-        assert_eq!(parse("a-7 [0x0] ..... 1.5: sched_wakeup: comm=a pid=7 prio=120"), Line::Malformed);
+        assert_eq!(parse("a-7 [0x0] ..... 1.5: sched_waking: comm=a pid=7 prio=120"), Line::Malformed);
         assert_eq!(parse("anything"), Line::Malformed);
     }
 }

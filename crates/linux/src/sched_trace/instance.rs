@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 const PREFIX: &str = "warmcore-";
 
 /// The events that are recorded.
-const EVENTS: [&str; 4] = ["sched_switch", "sched_wakeup", "sched_wakeup_new", "sched_migrate_task"];
+const EVENTS: [&str; 4] = ["sched_switch", "sched_waking", "sched_wakeup_new", "sched_process_exec"];
 
 /// Room for each cpu's events until they are read.
 const BUFFER_KB: u32 = 16 * 1024;

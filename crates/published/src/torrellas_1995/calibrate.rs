@@ -130,7 +130,8 @@ impl Calibration {
             runs,
             seconds: None,
             machine: machine.clone(),
-            scheduler,
+            scheduler: scheduler.into(),
+            recorded: None,
             applications: apps.map(|(&app, &fitted)| application(app, fitted, &self.open, machine)).collect(),
         }
     }

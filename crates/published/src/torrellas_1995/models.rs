@@ -70,6 +70,7 @@ pub fn application(app: App, fitted: Fitted, open: &Open, machine: &RunQueueMach
         lock: Lock { held: open.lock_held, ..Lock::default() },
         base: 0,
         attached: Vec::new(),
+        threads: Vec::new(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! An application of a run-queue scenario: what its processes do.
 
-use super::{MAX_PROCESSES, MILLISECONDS, References, within};
+use super::{MAX_PROCESSES, MILLISECONDS, RecordedThread, References, within};
 use serde::{Deserialize, Serialize};
 use warmcore_units::{CpuId, Fault};
 
@@ -32,8 +32,10 @@ pub struct Application {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub references: Option<References>,
     /// How long a process computes until it next gives up the processor by itself.
+    #[serde(default, skip_serializing_if = "Bursts::is_empty")]
     pub bursts: Bursts,
     /// How it does so.
+    #[serde(default, skip_serializing_if = "Ends::is_empty")]
     pub ends: Ends,
     /// How long it blocks, and who wakes it up.
     #[serde(default)]
@@ -47,6 +49,9 @@ pub struct Application {
     /// The processors to which its processes are fixed, one after the other; empty if the scheduler decides.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attached: Vec<CpuId>,
+    /// What each process did, if it was recorded. Bursts, ends, blocking and work are then not used.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub threads: Vec<RecordedThread>,
 }
 
 /// Work in jobs.
@@ -94,7 +99,7 @@ impl Default for Footprint {
 }
 
 /// A distribution of computing times: a histogram and an exponential tail.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Bursts {
     /// The edges of the histogram's bins, in milliseconds, ascending.
@@ -166,7 +171,7 @@ impl Default for Lock {
 }
 
 impl Application {
-    pub(super) fn check(&self, index: usize, cpus: u32) -> Result<(), Fault> {
+    pub(super) fn check(&self, index: usize, cpus: u32, all: u32) -> Result<(), Fault> {
         let field = |name: &str| format!("applications.{index}.{name}");
         if !(1..=MAX_PROCESSES).contains(&self.processes) {
             let expected = format!("between 1 and {MAX_PROCESSES}");
@@ -198,11 +203,30 @@ impl Application {
         if let Some(references) = &self.references {
             references.check(&field("references"))?;
         }
+        if !self.threads.is_empty() {
+            return self.check_threads(&field("threads"), cpus, all);
+        }
         self.bursts.check(&field("bursts"))?;
         self.ends.check(&field("ends"))?;
         within(field("blocking.mean_ms"), self.blocking.mean_ms, MILLISECONDS, "milliseconds")?;
         within(field("lock.held"), self.lock.held, 0.0..=1.0, "")?;
         within(field("lock.retry_ms"), self.lock.retry_ms, 0.001..=1e6, "milliseconds")
+    }
+
+    fn check_threads(&self, field: &str, cpus: u32, all: u32) -> Result<(), Fault> {
+        if self.threads.len() != self.processes as usize {
+            let expected = format!("one for each of {} processes", self.processes);
+            return Err(Fault::new(field, format!("{} of them", self.threads.len()), expected));
+        }
+        if self.work_ms.is_some() || self.serial_ms > 0.0 {
+            return Err(Fault::new(field, "given with work_ms or serial_ms", "only one of them"));
+        }
+        if self.references.is_some() {
+            let expected = "no references: what was recorded holds the time of misses";
+            return Err(Fault::new(field, "given with references", expected));
+        }
+        let mut threads = self.threads.iter().enumerate();
+        threads.try_for_each(|(place, thread)| thread.check(&format!("{field}.{place}"), cpus, all))
     }
 }
 
@@ -230,6 +254,10 @@ impl Footprint {
 }
 
 impl Bursts {
+    fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
     /// Mean of the distribution, in milliseconds.
     #[must_use]
     pub fn mean_ms(&self) -> f64 {
@@ -271,6 +299,10 @@ impl Bursts {
 }
 
 impl Ends {
+    fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
     fn check(self, field: &str) -> Result<(), Fault> {
         let weights = [("block", self.block), ("yield", self.yielding), ("reschedule", self.reschedule)];
         for (name, weight) in weights {

@@ -1,10 +1,9 @@
-//! The scheduler of a run-queue scenario.
+//! The scheduler of a run-queue scenario: its kind, and the constants of that kind.
 
-use super::within;
+use super::{FairScheduler, UnixScheduler};
 use core::fmt;
 use serde::{Deserialize, Serialize};
-use warmcore_policy::runqueue::{Affinity, AffinityForm, Decay, Parameters, Ticks};
-use warmcore_units::{Fault, Nanos};
+use warmcore_units::Fault;
 
 /// What kind of scheduler it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -13,7 +12,7 @@ pub enum SchedulerKind {
     /// One queue for all processors, by priorities that fall with CPU time (Torrellas 1995, §4).
     #[default]
     Unix,
-    /// A queue for each processor, by virtual time, as Linux has today. Named by recordings; not simulated.
+    /// A queue for each processor, by virtual time, as Linux has since 6.6.
     Fair,
 }
 
@@ -44,99 +43,170 @@ impl fmt::Display for Attachment {
     }
 }
 
-/// The scheduler and its constants. Those that Torrellas 1995 leaves open are named so.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+/// The scheduler as the document has it. What is absent has its kind's default; a constant of the other kind is refused.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct UnixScheduler {
-    /// What kind it is.
-    pub kind: SchedulerKind,
-    /// Time between two timer interrupts of a processor, in milliseconds.
-    pub tick_ms: f64,
-    /// The longest time that a process runs before the queue is searched again, in milliseconds.
-    pub quantum_ms: f64,
-    /// Taken off the priority of processes that last ran on the searching processor.
-    pub a_p: u32,
-    /// Taken off besides for the process that ran there last.
-    pub a_t: u32,
-    /// Whether `a_t` fades with the ticks since a process ran there, instead (§5.4).
-    pub complex: bool,
-    /// Time between two decays of the accumulated CPU time, in milliseconds. Open.
-    pub decay_ms: f64,
-    /// The fraction of it that a decay leaves. Open.
-    pub decay_to: f64,
-    /// The most CPU time that a process accumulates, in ticks. Open.
-    pub cap: u32,
-    /// Whether a process that yielded on a lock is left out of the next search of its processor.
-    pub exclude_yielder: bool,
-    /// Which processes are fixed to a processor.
-    pub attach: Attachment,
+pub struct Scheduler {
+    kind: SchedulerKind,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tick_ms: Option<f64>,
+    attach: Attachment,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    quantum_ms: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    a_p: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    a_t: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    complex: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decay_ms: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decay_to: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cap: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exclude_yielder: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    slice_ms: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    migration_cost_ms: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    run_to_parity: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wakeup_preemption: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    delay_dequeue: Option<bool>,
 }
 
-impl Default for UnixScheduler {
-    /// The standard scheduler of Torrellas 1995.
-    fn default() -> Self {
+impl From<UnixScheduler> for Scheduler {
+    fn from(one: UnixScheduler) -> Self {
         Self {
             kind: SchedulerKind::Unix,
-            tick_ms: 10.0,
-            quantum_ms: 30.0,
-            a_p: 0,
-            a_t: 0,
-            complex: false,
-            decay_ms: 1000.0,
-            decay_to: 0.5,
-            cap: 255,
-            exclude_yielder: true,
-            attach: Attachment::None,
+            tick_ms: Some(one.tick_ms),
+            attach: one.attach,
+            quantum_ms: Some(one.quantum_ms),
+            a_p: Some(one.a_p),
+            a_t: Some(one.a_t),
+            complex: Some(one.complex),
+            decay_ms: Some(one.decay_ms),
+            decay_to: Some(one.decay_to),
+            cap: Some(one.cap),
+            exclude_yielder: Some(one.exclude_yielder),
+            ..Self::default()
         }
     }
 }
 
-/// The denominator of a decay's fraction.
-const DENOMINATOR: u32 = 10_000;
+impl From<FairScheduler> for Scheduler {
+    fn from(one: FairScheduler) -> Self {
+        Self {
+            kind: SchedulerKind::Fair,
+            tick_ms: Some(one.tick_ms),
+            attach: one.attach,
+            slice_ms: one.slice_ms,
+            migration_cost_ms: Some(one.migration_cost_ms),
+            run_to_parity: Some(one.run_to_parity),
+            wakeup_preemption: Some(one.wakeup_preemption),
+            delay_dequeue: Some(one.delay_dequeue),
+            ..Self::default()
+        }
+    }
+}
 
-impl UnixScheduler {
-    /// The same scheduler with another affinity.
+impl Scheduler {
+    /// What kind it is.
     #[must_use]
-    pub fn with(self, affinity: Affinity) -> Self {
-        let Affinity { a_p, a_t, form } = affinity;
-        Self { a_p, a_t, complex: form == AffinityForm::Complex, ..self }
+    pub const fn kind(&self) -> SchedulerKind {
+        self.kind
     }
 
-    /// The affinity.
+    /// Which processes are fixed to a processor.
     #[must_use]
-    pub const fn affinity(&self) -> Affinity {
-        let form = if self.complex { AffinityForm::Complex } else { AffinityForm::Simple };
-        Affinity { a_p: self.a_p, a_t: self.a_t, form }
+    pub const fn attach(&self) -> Attachment {
+        self.attach
     }
 
-    /// The constants as the decisions use them.
+    /// The UNIX scheduler of this document; the standard one, with the same attachment, if it has a fair scheduler.
     #[must_use]
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "checked to be small and positive"
-    )]
-    pub fn parameters(&self) -> Parameters {
-        let period = (self.decay_ms / self.tick_ms).round().max(1.0) as u64;
-        let numerator = (self.decay_to * f64::from(DENOMINATOR)).round() as u32;
-        Parameters {
-            affinity: self.affinity(),
-            tick: Nanos::from_micros(self.tick_ms * 1e3),
-            quantum: Nanos::from_micros(self.quantum_ms * 1e3),
-            decay: Decay { period: Ticks(period), numerator, denominator: DENOMINATOR },
-            cap: self.cap,
-            exclude_yielder: self.exclude_yielder,
+    pub fn unix(&self) -> UnixScheduler {
+        let default = UnixScheduler { attach: self.attach, ..UnixScheduler::default() };
+        if self.kind != SchedulerKind::Unix {
+            return default;
+        }
+        UnixScheduler {
+            tick_ms: self.tick_ms.unwrap_or(default.tick_ms),
+            quantum_ms: self.quantum_ms.unwrap_or(default.quantum_ms),
+            a_p: self.a_p.unwrap_or(default.a_p),
+            a_t: self.a_t.unwrap_or(default.a_t),
+            complex: self.complex.unwrap_or(default.complex),
+            decay_ms: self.decay_ms.unwrap_or(default.decay_ms),
+            decay_to: self.decay_to.unwrap_or(default.decay_to),
+            cap: self.cap.unwrap_or(default.cap),
+            exclude_yielder: self.exclude_yielder.unwrap_or(default.exclude_yielder),
+            attach: self.attach,
         }
     }
 
-    pub(super) fn check(&self, _cpus: u32) -> Result<(), Fault> {
-        within("scheduler.tick_ms", self.tick_ms, 0.01..=1000.0, "milliseconds")?;
-        within("scheduler.quantum_ms", self.quantum_ms, 0.01..=60_000.0, "milliseconds")?;
-        within("scheduler.decay_ms", self.decay_ms, self.tick_ms..=1e6, "milliseconds (not below a tick)")?;
-        within("scheduler.decay_to", self.decay_to, 0.0..=1.0, "of what it was")?;
-        for (field, value) in [("a_p", self.a_p), ("a_t", self.a_t), ("cap", self.cap)] {
-            within(format!("scheduler.{field}"), value.into(), 0.0..=1e6, "")?;
+    /// The fair scheduler of this document; Linux's, with the same attachment, if it has a UNIX scheduler.
+    #[must_use]
+    pub fn fair(&self) -> FairScheduler {
+        let default = FairScheduler { attach: self.attach, ..FairScheduler::default() };
+        if self.kind != SchedulerKind::Fair {
+            return default;
         }
-        Ok(())
+        FairScheduler {
+            slice_ms: self.slice_ms,
+            tick_ms: self.tick_ms.unwrap_or(default.tick_ms),
+            migration_cost_ms: self.migration_cost_ms.unwrap_or(default.migration_cost_ms),
+            run_to_parity: self.run_to_parity.unwrap_or(default.run_to_parity),
+            wakeup_preemption: self.wakeup_preemption.unwrap_or(default.wakeup_preemption),
+            delay_dequeue: self.delay_dequeue.unwrap_or(default.delay_dequeue),
+            attach: self.attach,
+        }
+    }
+
+    pub(super) fn check(&self) -> Result<(), Fault> {
+        let unix = [
+            ("quantum_ms", self.quantum_ms.is_some()),
+            ("a_p", self.a_p.is_some()),
+            ("a_t", self.a_t.is_some()),
+            ("complex", self.complex.is_some()),
+            ("decay_ms", self.decay_ms.is_some()),
+            ("decay_to", self.decay_to.is_some()),
+            ("cap", self.cap.is_some()),
+            ("exclude_yielder", self.exclude_yielder.is_some()),
+        ];
+        let fair = [
+            ("slice_ms", self.slice_ms.is_some()),
+            ("migration_cost_ms", self.migration_cost_ms.is_some()),
+            ("run_to_parity", self.run_to_parity.is_some()),
+            ("wakeup_preemption", self.wakeup_preemption.is_some()),
+            ("delay_dequeue", self.delay_dequeue.is_some()),
+        ];
+        match self.kind {
+            SchedulerKind::Unix => {
+                refuse(
+                    &fair,
+                    "none, since it belongs to the fair scheduler: add `kind = \"fair\"`, or leave it out",
+                )?;
+                self.unix().check()
+            }
+            SchedulerKind::Fair => {
+                refuse(
+                    &unix,
+                    "none, since it belongs to the UNIX scheduler: leave out `kind = \"fair\"`, or it",
+                )?;
+                self.fair().check()
+            }
+        }
+    }
+}
+
+/// Refuses a constant that is given, of those that another kind of scheduler has.
+fn refuse(others: &[(&str, bool)], expected: &str) -> Result<(), Fault> {
+    match others.iter().find(|(_, is_given)| *is_given) {
+        Some((name, _)) => Err(Fault::new(format!("scheduler.{name}"), "given", expected)),
+        None => Ok(()),
     }
 }

@@ -8,7 +8,7 @@ use super::tally::{ApplicationTally, Tally};
 use rayon::prelude::*;
 use warmcore_policy::runqueue::Affinity;
 use warmcore_scenario::RunQueueScenario;
-use warmcore_scenario::runqueue::{Attachment, UnixScheduler};
+use warmcore_scenario::runqueue::{Attachment, FairScheduler, Scheduler, SchedulerKind, UnixScheduler};
 use warmcore_stats::Interval;
 use warmcore_units::{Estimate, Fault};
 
@@ -18,7 +18,7 @@ pub struct Alternative {
     /// Its name for a reader.
     pub name: String,
     /// Its constants.
-    pub scheduler: UnixScheduler,
+    pub scheduler: Scheduler,
 }
 
 /// What an alternative would do, each figure in percent of the scenario's own scheduler.
@@ -41,10 +41,41 @@ pub const STARVED_S: f64 = 1.0;
 /// See [`STARVED_S`].
 pub const STARVED_FACTOR: f64 = 3.0;
 
-/// The alternatives to `own`: less and more affinity, shorter and longer quanta, pinning.
+/// The alternatives to `own` on a machine with so many processors: less and more affinity, shorter and longer quanta or
+/// slices, pinning.
 #[must_use]
-pub fn alternatives(own: UnixScheduler) -> Vec<Alternative> {
-    let named = |name: String, scheduler| Alternative { name, scheduler };
+pub fn alternatives(own: &Scheduler, cpus: u32) -> Vec<Alternative> {
+    match own.kind() {
+        SchedulerKind::Unix => unix_alternatives(own.unix()),
+        SchedulerKind::Fair => fair_alternatives(own.fair(), cpus),
+    }
+}
+
+/// Shorter and longer slices, pinning, and the levels of affinity that `warmcore host scx` loads.
+fn fair_alternatives(own: FairScheduler, cpus: u32) -> Vec<Alternative> {
+    let slices = [1.0 / 3.0, 3.0, 10.0].map(|factor| {
+        let slice_ms = own.slice_ms(cpus) * factor;
+        let scheduler = FairScheduler { slice_ms: Some(slice_ms), ..own };
+        Alternative { name: milliseconds("slices", slice_ms), scheduler: scheduler.into() }
+    });
+    let pinned = FairScheduler { attach: Attachment::RoundRobin, ..own };
+    let unix = UnixScheduler { attach: own.attach, ..UnixScheduler::default() };
+    let levels = [("no", Affinity::NONE), ("light", Affinity::LIGHT), ("heavy", Affinity::HEAVY)];
+    let levels = levels.map(|(name, affinity)| Alternative {
+        name: format!("UNIX, {name} affinity"),
+        scheduler: unix.with(affinity).into(),
+    });
+    let pinned = Alternative { name: "pinned".to_owned(), scheduler: pinned.into() };
+    let all = slices.into_iter().chain([pinned]).chain(levels);
+    all.filter(|one| one.scheduler != own.into()).collect()
+}
+
+fn milliseconds(what: &str, ms: f64) -> String {
+    format!("{what} of {ms:.3} ms").replace(".000", "")
+}
+
+fn unix_alternatives(own: UnixScheduler) -> Vec<Alternative> {
+    let named = |name: String, scheduler: UnixScheduler| Alternative { name, scheduler: scheduler.into() };
     let levels = [
         ("no affinity", Affinity::NONE),
         ("light affinity", Affinity::LIGHT),
@@ -54,14 +85,11 @@ pub fn alternatives(own: UnixScheduler) -> Vec<Alternative> {
     let complex = named("complex affinity".to_owned(), own.with(Affinity::complex(6)));
     let quanta = [1.0 / 3.0, 3.0].map(|factor| {
         let quantum_ms = own.quantum_ms * factor;
-        named(
-            format!("quanta of {quantum_ms:.3} ms").replace(".000", ""),
-            UnixScheduler { quantum_ms, ..own },
-        )
+        named(milliseconds("quanta", quantum_ms), UnixScheduler { quantum_ms, ..own })
     });
     let pinned = named("pinned".to_owned(), UnixScheduler { attach: Attachment::RoundRobin, ..own });
     let all = affinities.chain([complex]).chain(quanta).chain([pinned]);
-    all.filter(|one| one.scheduler != own).collect()
+    all.filter(|one| one.scheduler != own.into()).collect()
 }
 
 /// What each of `alternatives` would do to `scenario`, whose own runs are `base`.

@@ -1,7 +1,7 @@
 //! From references to footprints: what the analytic cache model is to be told of a mix whose references are described.
 //!
 //! A process of each application runs alone, on a machine with these caches, for a quantum of computing to warm up, and for
-//! another that is looked at. That one is run again from where it began, with other caches, as Torrellas 1995, §3.1.1, compares
+//! another that is looked at (of a fair scheduler, as long as the standard UNIX quantum). That one is run again from where it began, with other caches, as Torrellas 1995, §3.1.1, compares
 //! dispatch intervals "with and without flushing the caches":
 //!
 //! | before the interval | the misses beyond those of the warm interval are |
@@ -128,7 +128,7 @@ struct Sums {
 }
 
 fn of_application(scenario: &RunQueueScenario, application: usize) -> Option<Derived> {
-    let interval = scenario.scheduler.quantum_ms * 1e6;
+    let interval = scenario.scheduler.unix().quantum_ms * 1e6;
     let first: u32 = scenario.applications[..application].iter().map(|one| one.processes).sum();
     let processes = first..first + scenario.applications[application].processes;
     let all = (0..scenario.runs).flat_map(|run| processes.clone().map(move |process| (run, process)));

@@ -4,20 +4,25 @@
 //! |---|---|
 //! | `life` | what begins and ends: processes, jobs, the serial beginning of an application |
 //! | `segments` | what runs on a processor, until it stops or an interrupt comes |
+//! | `steps` | what a recorded thread does between its segments |
+//! | `ticks` | timer interrupts, and what schedulers do at them |
 //! | `wake` | processes that can run again |
 
 mod life;
 mod segments;
+mod steps;
+mod ticks;
 mod wake;
 
 use super::cache::{CacheModel, cache_model};
-use super::logged::LoggedQueue;
 use super::process::{Behaviour, BurstEnd, Process};
+use super::scheduling::Scheduling;
 use super::tally::{ApplicationTally, Tally};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use warmcore_policy::runqueue::{Record, Ticks};
+use warmcore_policy::runqueue::Record;
 use warmcore_scenario::RunQueueScenario;
+use warmcore_scenario::runqueue::{SchedulerKind, Step};
 use warmcore_workload::Purpose;
 use warmcore_workload::random::{Key, Random};
 
@@ -28,6 +33,8 @@ enum Event {
     /// What runs on a processor stops, unless it was stopped before: the number counts its segments.
     Stop(usize, u64),
     Wake(usize),
+    /// Timer interrupts of all processors.
+    Tick,
     Decay,
     /// A second is over.
     Sample,
@@ -78,21 +85,22 @@ pub(super) struct Keeps {
 
 pub(super) struct Machine<'s> {
     scenario: &'s RunQueueScenario,
-    queue: LoggedQueue,
+    scheduling: Scheduling,
     /// The process of each task.
     owners: Vec<usize>,
-    processes: Vec<Process>,
+    processes: Vec<Process<'s>>,
     behaviours: Vec<Behaviour>,
     progress: Vec<Progress>,
     cpus: Vec<Processor>,
     idle: Vec<usize>,
+    /// The longest time until the scheduler looks at what runs, in nanoseconds.
+    quantum: u64,
     caches: Box<dyn CacheModel>,
     events: BinaryHeap<Reverse<(u64, u64, Event)>>,
     foreseen: u64,
     now: u64,
     unfinished: usize,
     started: u32,
-    tick: u64,
     random: Random,
     tally: Vec<ApplicationTally>,
 }
@@ -101,7 +109,6 @@ impl<'s> Machine<'s> {
     /// The machine of a checked `scenario` in run number `replication`, before anything runs. `None` if the scenario was
     /// not checked and is impossible.
     pub(super) fn new(scenario: &'s RunQueueScenario, replication: u64, keeps: Keeps) -> Option<Self> {
-        let parameters = scenario.scheduler.parameters();
         let cpus = scenario.machine.cpus as usize;
         let mut processes = Vec::new();
         let mut progress = Vec::new();
@@ -109,23 +116,29 @@ impl<'s> Machine<'s> {
             let (first, count) = (processes.len(), application.processes as usize);
             let jobs = application.jobs.map_or(0, |jobs| jobs.count);
             progress.push(Progress { alive: application.processes, jobs, serial: false, first, count });
-            processes
-                .extend((0..count).map(|place| Process::new(scenario, first + place, index, replication)));
+            processes.extend(
+                (0..count).map(|place| Process::new(scenario, first + place, place, index, replication)),
+            );
         }
+        mark_started(scenario, &mut processes);
         let key = Key { seed: scenario.seed, point: u64::MAX, replication };
         Some(Self {
-            queue: LoggedQueue::new(parameters, scenario.machine.cpus, keeps.log).ok()?,
+            scheduling: Scheduling::new(scenario, scenario.seed ^ (replication << 32), keeps.log)?,
             owners: Vec::new(),
             behaviours: scenario.applications.iter().map(Behaviour::new).collect(),
             cpus: vec![Processor { idle_since: Some(0), ..Processor::default() }; cpus],
             idle: (0..cpus).collect(),
+            quantum: match scenario.scheduler.kind() {
+                SchedulerKind::Unix => nanos(scenario.scheduler.unix().quantum_ms * 1e6),
+                // Slices end at ticks.
+                SchedulerKind::Fair => u64::MAX,
+            },
             caches: cache_model(scenario, replication, keeps.kinds)?,
             events: BinaryHeap::new(),
             foreseen: 0,
             now: 0,
             unfinished: scenario.applications.len(),
             started: 0,
-            tick: nanos(scenario.scheduler.tick_ms * 1e6),
             random: key.stream(Purpose::Policy),
             tally: vec![ApplicationTally::default(); scenario.applications.len()],
             scenario,
@@ -148,6 +161,7 @@ impl<'s> Machine<'s> {
                 Event::Stop(cpu, segment) if self.cpus[cpu].segment == segment => self.finish_segment(cpu),
                 Event::Stop(..) => {}
                 Event::Wake(process) => self.wake(process),
+                Event::Tick => self.tick(),
                 Event::Decay => self.decay(),
                 Event::Sample => self.sample(),
             }
@@ -155,13 +169,12 @@ impl<'s> Machine<'s> {
         if self.unfinished > 0 && end != u64::MAX {
             self.now = end;
         }
-        let log = self.queue.take_log();
+        let log = self.scheduling.take_log();
         (self.report(), log)
     }
 
     fn start(&mut self) {
-        let period = nanos(self.scenario.scheduler.decay_ms * 1e6);
-        self.foresee(period, Event::Decay);
+        self.foresee_ticks();
         self.foresee(SECOND, Event::Sample);
         // The applications start together: their processes are forked in turn. Those of a serial beginning come later.
         let most = self.progress.iter().map(|one| one.count).max().unwrap_or(0);
@@ -169,8 +182,10 @@ impl<'s> Machine<'s> {
             for application in 0..self.progress.len() {
                 let Progress { first, count, .. } = self.progress[application];
                 let is_serial = self.scenario.applications[application].serial_ms > 0.0;
-                if place == 0 || (place < count && !is_serial) {
-                    self.begin(first + place);
+                let process = first + place;
+                let is_due = place == 0 || (place < count && !is_serial);
+                if is_due && !self.processes[process].is_started_by_another {
+                    self.begin(process, self.started as usize % self.cpus.len());
                 }
             }
         }
@@ -179,31 +194,6 @@ impl<'s> Machine<'s> {
     fn foresee(&mut self, at: u64, event: Event) {
         self.foreseen += 1;
         self.events.push(Reverse((at, self.foreseen, event)));
-    }
-
-    fn ticks(&self) -> Ticks {
-        Ticks(self.now / self.tick)
-    }
-
-    /// Charges the timer interrupts since the last time to what runs on `cpu`.
-    fn charge(&mut self, cpu: usize) {
-        let place = &mut self.cpus[cpu];
-        let ticks = self.now / self.tick - place.charged / self.tick;
-        place.charged = self.now;
-        let Some(process) = place.running else { return };
-        let (task, now) = (self.processes[process].task, self.ticks());
-        for _ in 0..ticks {
-            self.queue.tick(now, task);
-        }
-    }
-
-    fn decay(&mut self) {
-        for cpu in 0..self.cpus.len() {
-            self.charge(cpu);
-        }
-        self.queue.decay(self.ticks());
-        let period = nanos(self.scenario.scheduler.decay_ms * 1e6);
-        self.foresee(self.now + period, Event::Decay);
     }
 
     fn sample(&mut self) {
@@ -238,9 +228,20 @@ impl<'s> Machine<'s> {
     }
 }
 
+/// Notes which processes a recorded thread starts: they do not begin by themselves.
+fn mark_started(scenario: &RunQueueScenario, processes: &mut [Process<'_>]) {
+    for thread in scenario.applications.iter().flat_map(|one| &one.threads) {
+        for step in &thread.steps.0 {
+            if let Step::Start(other) = step {
+                processes[*other as usize].is_started_by_another = true;
+            }
+        }
+    }
+}
+
 /// A time in nanoseconds, rounded.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a positive float saturates")]
-fn nanos(ns: f64) -> u64 {
+pub(super) fn nanos(ns: f64) -> u64 {
     ns.round() as u64
 }
 

@@ -3,8 +3,8 @@
 use rand::{Rng, RngExt};
 use rand_distr::{Distribution, Exp1, Gamma};
 use warmcore_scenario::RunQueueScenario;
-use warmcore_scenario::runqueue::{Application, Bursts, WakeSource};
-use warmcore_units::TaskId;
+use warmcore_scenario::runqueue::{Application, Bursts, Step, WakeSource};
+use warmcore_units::{CpuId, TaskId};
 use warmcore_workload::Purpose;
 use warmcore_workload::random::{Key, Random};
 
@@ -14,11 +14,13 @@ pub(super) enum BurstEnd {
     Block,
     Yield,
     Reschedule,
+    /// A recorded thread does this.
+    Step(Step),
 }
 
 /// A process, or the place of the short-lived processes that follow each other.
 #[derive(Clone, Debug)]
-pub(super) struct Process {
+pub(super) struct Process<'s> {
     pub(super) application: usize,
     pub(super) task: TaskId,
     /// Computing that is left until it is finished, in nanoseconds.
@@ -39,8 +41,21 @@ pub(super) struct Process {
     /// Whether it waits there since it woke up.
     pub(super) woken: bool,
     pub(super) alive: bool,
+    /// Whether it blocks until another process wakes it up.
+    pub(super) waits: bool,
+    /// How often it was woken up without waiting: so often it will not block.
+    pub(super) permits: u32,
+    /// The processor whose interrupt wakes it up, if it is known.
+    pub(super) woken_on: Option<usize>,
+    /// Whether a recorded thread starts it.
+    pub(super) is_started_by_another: bool,
+    /// What it still has to do, if it was recorded.
+    steps: Option<&'s [Step]>,
     random: Random,
 }
+
+/// A computing time that no run is as long as, in nanoseconds: eleven days.
+const ENDLESS: f64 = 1e15;
 
 /// What the processes of an application have in common.
 #[derive(Clone, Debug)]
@@ -71,14 +86,16 @@ impl Behaviour {
     }
 }
 
-impl Process {
-    /// The process number `index` of `scenario`, without work.
+impl<'s> Process<'s> {
+    /// The process number `index` of `scenario`, which is number `place` of its application, without work.
     pub(super) fn new(
-        scenario: &RunQueueScenario,
+        scenario: &'s RunQueueScenario,
         index: usize,
+        place: usize,
         application: usize,
         replication: u64,
     ) -> Self {
+        let recorded = scenario.applications[application].threads.get(place);
         let key = Key { seed: scenario.seed, point: index as u64, replication };
         Self {
             application,
@@ -94,12 +111,21 @@ impl Process {
             queued_at: 0,
             woken: true,
             alive: true,
+            waits: false,
+            permits: 0,
+            woken_on: None,
+            is_started_by_another: false,
+            steps: recorded.map(|thread| &thread.steps.0[..]),
             random: key.stream(Purpose::Process),
         }
     }
 
     /// Begins the next burst.
     pub(super) fn next_burst(&mut self, behaviour: &Behaviour) {
+        if let Some(steps) = self.steps {
+            self.next_steps(steps);
+            return;
+        }
         self.burst = drawn(&behaviour.bursts, &mut self.random) * 1e6;
         let end: f64 = self.random.random();
         self.end = match end {
@@ -109,10 +135,40 @@ impl Process {
         };
     }
 
-    /// How long it blocks, in nanoseconds.
-    pub(super) fn blocked(&mut self, behaviour: &Behaviour) -> f64 {
-        let times: f64 = Exp1.sample(&mut self.random);
-        times * behaviour.blocked_ns
+    /// Computes until the next step that is something else. Whose steps are over, blocks for ever.
+    fn next_steps(&mut self, steps: &'s [Step]) {
+        self.burst = 0.0;
+        for (place, step) in steps.iter().enumerate() {
+            match step {
+                Step::Run(us) => self.burst += *us as f64 * 1e3,
+                Step::RunOn => self.burst = ENDLESS,
+                other => {
+                    self.end = BurstEnd::Step(*other);
+                    self.steps = Some(&steps[place + 1..]);
+                    return;
+                }
+            }
+        }
+        self.end = BurstEnd::Step(Step::Block);
+        self.steps = Some(&[]);
+    }
+
+    /// How long it blocks, in nanoseconds; `None` if until another process wakes it up.
+    pub(super) fn blocked(&mut self, behaviour: &Behaviour) -> Option<f64> {
+        match self.end {
+            BurstEnd::Step(Step::Sleep(us, cpu)) => {
+                self.woken_on = cpu.map(CpuId::index).or(self.last_cpu);
+                Some(us as f64 * 1e3)
+            }
+            BurstEnd::Step(_) => {
+                self.waits = true;
+                None
+            }
+            _ => {
+                let times: f64 = Exp1.sample(&mut self.random);
+                Some(times * behaviour.blocked_ns)
+            }
+        }
     }
 
     /// Whether something of this probability happens.

@@ -38,7 +38,7 @@ parts = [
 }
 
 fn under(scenario: &RunQueueScenario, affinity: Affinity) -> Tally {
-    let scheduler = UnixScheduler::default().with(affinity);
+    let scheduler = UnixScheduler::default().with(affinity).into();
     simulate_watched_run(&RunQueueScenario { scheduler, ..scenario.clone() }, 0).unwrap()
 }
 

@@ -52,7 +52,8 @@ fn compared(name: &str, scenario: &RunQueueScenario) -> Vec<[f64; 2]> {
     let scenario = RunQueueScenario { runs: 2, ..scenario.clone() };
     let derivation = derive(&scenario).unwrap();
     println!("{name}: {:#?}", derivation.applications);
-    let run = |scenario: &RunQueueScenario, scheduler| {
+    let run = |scenario: &RunQueueScenario, scheduler: UnixScheduler| {
+        let scheduler = scheduler.into();
         simulate(&RunQueueScenario { scheduler, ..scenario.clone() }).unwrap()
     };
     let mut base: Option<[Outcome; 2]> = None;

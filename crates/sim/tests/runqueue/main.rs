@@ -7,7 +7,7 @@ use std::path::Path;
 use warmcore_policy::runqueue::{Affinity, replay};
 use warmcore_scenario::RunQueueScenario;
 use warmcore_scenario::document::parse;
-use warmcore_scenario::runqueue::{Attachment, UnixScheduler};
+use warmcore_scenario::runqueue::{Attachment, Scheduler, UnixScheduler};
 use warmcore_sim::runqueue::{Tally, simulate_logged, simulate_run};
 
 /// Computing processes that reuse much, and ones that block often.
@@ -37,8 +37,8 @@ lock = {{ held = 0.5 }}
     parse(&text, Path::new("mix.toml")).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn with(scenario: &RunQueueScenario, scheduler: UnixScheduler) -> Tally {
-    simulate_run(&RunQueueScenario { scheduler, ..scenario.clone() }, 0).unwrap()
+fn with(scenario: &RunQueueScenario, scheduler: impl Into<Scheduler>) -> Tally {
+    simulate_run(&RunQueueScenario { scheduler: scheduler.into(), ..scenario.clone() }, 0).unwrap()
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn a_log_can_be_replayed() {
         standard.with(Affinity::complex(6)),
         UnixScheduler { attach: Attachment::RoundRobin, ..standard },
     ] {
-        let scenario = RunQueueScenario { scheduler, ..scenario.clone() };
+        let scenario = RunQueueScenario { scheduler: scheduler.into(), ..scenario.clone() };
         let (tally, log) = simulate_logged(&scenario, 0).unwrap();
         assert_eq!(tally, simulate_run(&scenario, 0).unwrap());
         let picks = replay(scheduler.parameters(), scenario.machine.cpus, log);

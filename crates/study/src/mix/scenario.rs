@@ -1,17 +1,18 @@
 //! Threads of one command together, as an application of a scenario.
 
-use super::threads::{Did, Threads};
+use super::threads::{Did, Past, Threads};
+use warmcore_scenario::RunQueueScenario;
 use warmcore_scenario::document::Checked;
 use warmcore_scenario::runqueue::{
-    Application, Blocking, Bursts, Ends, Footprint, Lock, RunQueueMachine, RunQueueScenario, SchedulerKind,
-    UnixScheduler, WakeSource,
+    Application, Blocking, Bursts, Ends, FairScheduler, Footprint, Lock, RecordedFigures, RecordedThread,
+    RunQueueMachine,
 };
 use warmcore_units::Nanos;
 
 /// How many applications a scenario has at most: the other threads are one together.
 const MOST: usize = 40;
-/// The burst of a thread that never stopped by itself: longer than any run.
-const ENDLESS_MS: f64 = 3_600_000.0;
+/// The name of that one.
+const OTHERS: &str = "others";
 
 /// What was recorded, for comparison with what is simulated.
 #[derive(Clone, PartialEq, Debug)]
@@ -24,12 +25,8 @@ pub struct Mix {
     pub cpus: usize,
     /// How many switches were missing in the trace, and were inferred from what came after.
     pub inferred: u64,
-    /// The share of their time in which threads ran.
-    pub utilisation: f64,
-    /// How often a thread began to run.
-    pub dispatches: u64,
-    /// How often it had last run on another cpu.
-    pub migrations: u64,
+    /// What is compared with a simulation.
+    pub figures: RecordedFigures,
     /// Each application, the one that ran longest first.
     pub applications: Vec<ApplicationSummary>,
 }
@@ -61,28 +58,30 @@ pub struct ApplicationSummary {
     pub woken_by_interrupts: f64,
 }
 
-/// Makes a scenario of what was recorded; `None` if nothing ran.
+/// Makes a scenario of what was recorded on `cpus` cpus under `scheduler`; `None` if nothing ran.
 #[must_use]
-pub fn mix(threads: Threads, cpus: u32) -> Option<Mix> {
+pub fn mix(threads: Threads, cpus: u32, scheduler: FairScheduler) -> Option<Mix> {
     let inferred = threads.inferred();
-    let (did, recorded, seen) = threads.finish();
-    let mut did: Vec<(String, Did)> = did.into_iter().filter(|(_, did)| did.ran > Nanos::ZERO).collect();
-    did.sort_by(|(_, a), (_, b)| b.ran.0.total_cmp(&a.ran.0));
+    let (past, recorded, seen) = threads.finish();
+    let did = applications_of(&past);
     if did.is_empty() || recorded == Nanos::ZERO {
         return None;
     }
-    if did.len() > MOST {
-        let mut others = Did::default();
-        did.drain(MOST - 1..).for_each(|(_, one)| others.merge(&one));
-        did.push(("others".to_owned(), others));
-    }
+    let sum = |of: fn(&Did) -> u64| did.iter().map(|(_, one)| of(one)).sum();
     let ran: f64 = did.iter().map(|(_, one)| one.ran.0).sum();
+    let figures = RecordedFigures {
+        seconds: recorded.0 / 1e9,
+        utilisation: ran / (recorded.0 * f64::from(cpus)),
+        dispatches: sum(|one| one.dispatches),
+        migrations: sum(|one| one.migrations),
+    };
+    let names: Vec<&str> = did.iter().map(|(command, _)| command.as_str()).collect();
     let scenario = RunQueueScenario {
         schema: RunQueueScenario::SCHEMA,
         name: "recorded".to_owned(),
         seed: 1,
         runs: 5,
-        seconds: Some(recorded.0 / 1e9),
+        seconds: Some(figures.seconds),
         // What the kernel and the caches cost is in the times already.
         machine: RunQueueMachine {
             cpus,
@@ -92,61 +91,75 @@ pub fn mix(threads: Threads, cpus: u32) -> Option<Mix> {
             interrupt_misses: 0.0,
             ..RunQueueMachine::default()
         },
-        scheduler: UnixScheduler {
-            kind: SchedulerKind::Fair,
-            tick_ms: 1.0,
-            quantum_ms: 3.0,
-            ..UnixScheduler::default()
-        },
-        applications: did.iter().map(|(command, did)| application(command, did, recorded)).collect(),
+        scheduler: scheduler.into(),
+        recorded: Some(figures),
+        applications: with_threads(&names, past),
     };
-    Some(Mix {
-        scenario,
-        recorded,
-        cpus: seen,
-        inferred,
-        utilisation: ran / (recorded.0 * f64::from(cpus)),
-        dispatches: did.iter().map(|(_, one)| one.dispatches).sum(),
-        migrations: did.iter().map(|(_, one)| one.migrations).sum(),
-        applications: did.into_iter().map(|(command, did)| summary(command, &did, recorded)).collect(),
-    })
+    let applications = did.into_iter().map(|(command, did)| summary(command, &did, recorded)).collect();
+    Some(Mix { scenario, recorded, cpus: seen, inferred, figures, applications })
 }
 
-fn application(command: &str, did: &Did, recorded: Nanos) -> Application {
-    let processes = (did.alive.0 / recorded.0).round().max(1.0);
-    let stops = to_f64(did.stops);
-    // Whatever part of the time a place for a process is neither running nor waiting for a cpu, it is blocked or, between two
-    // short-lived processes, empty.
-    let blocked = (processes * recorded.0 - did.ran.0 - did.waited.0).max(0.0);
-    let by_interrupt = did.by_interrupt * 2 >= did.wakes;
-    let bursts = if did.stops == 0 {
-        Bursts { edges_ms: Vec::new(), shares: Vec::new(), tail_ms: ENDLESS_MS }
-    } else {
-        did.bursts.bursts(Nanos(did.ran.0 / stops))
-    };
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a number of threads that lived at a time"
-    )]
-    let processes = processes as u32;
+/// What the threads of each command did, the one that ran longest first; the last may be the others together.
+fn applications_of(past: &[Past]) -> Vec<(String, Did)> {
+    let did = Threads::by_command(past);
+    let mut did: Vec<(String, Did)> = did.into_iter().filter(|(_, did)| did.ran > Nanos::ZERO).collect();
+    did.sort_by(|(_, a), (_, b)| b.ran.0.total_cmp(&a.ran.0));
+    if did.len() > MOST {
+        let mut others = Did::default();
+        did.drain(MOST - 1..).for_each(|(_, one)| others.merge(&one));
+        did.push((OTHERS.to_owned(), others));
+    }
+    did
+}
+
+/// The applications of the scenario with their threads. Threads of other commands are of the last one.
+fn with_threads(names: &[&str], past: Vec<Past>) -> Vec<Application> {
+    let place = |command: &str| names.iter().position(|name| *name == command).unwrap_or(names.len() - 1);
+    let mut order: Vec<usize> = (0..past.len()).collect();
+    order.sort_by_key(|&index| place(&past[index].command));
+    let mut numbers = vec![0; past.len()];
+    for (number, &index) in (0..).zip(&order) {
+        numbers[index] = number;
+    }
+    let mut groups: Vec<String> = Vec::new();
+    let mut threads: Vec<Vec<(u32, RecordedThread)>> = vec![Vec::new(); names.len()];
+    for (index, one) in past.into_iter().enumerate() {
+        let group = number_of(&mut groups, one.group);
+        let thread = one.chain.thread(one.is_started, group, one.attached, &numbers);
+        threads[place(&one.command)].push((numbers[index], thread));
+    }
+    names.iter().zip(threads).map(|(name, threads)| application(name, threads)).collect()
+}
+
+/// The number of a group, from 1; 0 for none.
+fn number_of(groups: &mut Vec<String>, group: String) -> u32 {
+    if group.is_empty() {
+        return 0;
+    }
+    let place = groups.iter().position(|one| *one == group).unwrap_or_else(|| {
+        groups.push(group);
+        groups.len() - 1
+    });
+    u32::try_from(place + 1).unwrap_or(u32::MAX)
+}
+
+fn application(name: &str, mut threads: Vec<(u32, RecordedThread)>) -> Application {
+    threads.sort_by_key(|(number, _)| *number);
     Application {
-        name: command.to_owned(),
-        processes,
+        name: name.to_owned(),
+        processes: u32::try_from(threads.len()).unwrap_or(u32::MAX),
         work_ms: None,
         serial_ms: 0.0,
         jobs: None,
         footprint: Footprint::default(),
         references: None,
-        bursts,
-        ends: Ends { block: 1.0, ..Ends::default() },
-        blocking: Blocking {
-            mean_ms: if did.stops == 0 { 0.0 } else { blocked / stops / 1e6 },
-            wake: if by_interrupt { WakeSource::Interrupt } else { WakeSource::Process },
-        },
+        bursts: Bursts::default(),
+        ends: Ends::default(),
+        blocking: Blocking::default(),
         lock: Lock::default(),
         base: 0,
         attached: Vec::new(),
+        threads: threads.into_iter().map(|(_, thread)| thread).collect(),
     }
 }
 

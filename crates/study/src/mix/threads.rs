@@ -1,12 +1,14 @@
-//! What each thread did, from the scheduler's events in the order of their times.
+//! What each thread did, from the scheduler's events in the order of their times: in all, and step by step.
 
-use super::histogram::Histogram;
+use super::chain::Chain;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use warmcore_linux::sched_trace::{SchedEvent, SchedRecord, StopState};
+use warmcore_linux::sched_trace::{Attributes, SchedEvent, SchedRecord, StopState, Waker};
 use warmcore_units::{CpuId, Nanos};
 
 /// The thread that runs where nothing else does.
 const IDLE: u32 = 0;
+/// The kernel's own means to move others; what the scheduler does with them is its decision, not a demand.
+const MOVER: &str = "migration/";
 
 /// What a thread does now.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -27,12 +29,14 @@ enum Doing {
 struct Thread {
     command: String,
     doing: Doing,
-    /// Since it last blocked.
-    burst: Nanos,
     /// Since when it is known.
     born: Nanos,
     last_cpu: Option<CpuId>,
     did: Did,
+    chain: Chain,
+    /// The index of the thread that started it.
+    parent: Option<usize>,
+    attributes: Option<Attributes>,
 }
 
 /// What threads did in all.
@@ -50,7 +54,6 @@ pub(super) struct Did {
     pub(super) exits: u64,
     pub(super) wakes: u64,
     pub(super) by_interrupt: u64,
-    pub(super) bursts: Histogram,
 }
 
 impl Did {
@@ -66,82 +69,115 @@ impl Did {
         self.exits += other.exits;
         self.wakes += other.wakes;
         self.by_interrupt += other.by_interrupt;
-        self.bursts.merge(&other.bursts);
     }
+}
+
+/// A thread when the recording has ended.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Past {
+    /// Its command when it ended, or at last.
+    pub(super) command: String,
+    pub(super) did: Did,
+    pub(super) chain: Chain,
+    /// The group whose share of the cpus it had.
+    pub(super) group: String,
+    /// Whether another thread started it in the recording.
+    pub(super) is_started: bool,
+    pub(super) attached: Option<CpuId>,
 }
 
 /// The threads of a machine while they are recorded.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Threads {
-    alive: HashMap<u32, Thread>,
-    /// By command.
-    did: BTreeMap<String, Did>,
+    /// All, in the order in which they were first seen.
+    all: Vec<Thread>,
+    /// Those that live, by the kernel's number, which others get later.
+    alive: HashMap<u32, usize>,
     cpus: BTreeSet<CpuId>,
     running: HashMap<CpuId, u32>,
     inferred: u64,
-    /// Threads left out, such as those that record.
-    excluded: BTreeSet<u32>,
     first: Option<Nanos>,
     last: Nanos,
 }
 
 impl Threads {
-    /// Threads of which `excluded` are left out.
-    #[must_use]
-    pub fn new(excluded: impl IntoIterator<Item = u32>) -> Self {
-        Self { excluded: excluded.into_iter().collect(), ..Self::default() }
-    }
-
     /// Takes an event into account. Times must not fall.
     pub fn record(&mut self, record: &SchedRecord<'_>) {
-        let SchedRecord { at, cpu, event } = *record;
-        let first = *self.first.get_or_insert(at);
+        let SchedRecord { at, cpu, thread, event } = *record;
+        self.first.get_or_insert(at);
         self.last = at;
         self.cpus.insert(cpu);
         match event {
-            SchedEvent::Switch { from, command, state, to, to_command } => {
-                self.infer(from, cpu, at, first);
-                if self.counts(from) {
-                    self.stop(from, command, state, cpu, at, first);
+            SchedEvent::Switch { from, command, priority, state, to, to_command, to_priority } => {
+                self.infer(from, cpu, at);
+                if from != IDLE && !command.starts_with(MOVER) {
+                    self.stop(from, command, priority, state, cpu, at);
                 }
-                if self.counts(to) {
-                    self.start(to, cpu, at, first);
-                    if let Some(thread) = self.alive.get_mut(&to).filter(|thread| thread.command.is_empty()) {
-                        to_command.clone_into(&mut thread.command);
-                    }
+                if to != IDLE && !to_command.starts_with(MOVER) {
+                    self.start(to, to_command, to_priority, cpu, at);
                 }
                 self.running.insert(cpu, to);
             }
-            SchedEvent::Woken { thread, by_interrupt, is_new } if self.counts(thread) => {
-                self.wake(thread, by_interrupt, is_new, at, first);
+            SchedEvent::Woken { thread: woken, waker, cpu: last_cpu, is_new } if woken != IDLE => {
+                let by = self.running_on(cpu, thread).filter(|_| waker != Waker::Interrupt);
+                if is_new {
+                    self.begin(woken, by, last_cpu, at);
+                } else {
+                    self.wake(woken, by, cpu, last_cpu, at);
+                }
             }
-            SchedEvent::Woken { .. } | SchedEvent::Migrated { .. } => {}
+            SchedEvent::Exec => {
+                if let Some(runs) = self.running_on(cpu, thread) {
+                    self.all[runs].chain.exec(at);
+                }
+            }
+            SchedEvent::Woken { .. } => {}
         }
     }
 
-    fn counts(&self, thread: u32) -> bool {
-        thread != IDLE && !self.excluded.contains(&thread)
+    /// The threads that live and of which only their events are known.
+    #[must_use]
+    pub fn undescribed(&self) -> Vec<u32> {
+        let is_unknown = |index: &usize| self.all[*index].attributes.is_none();
+        self.alive.iter().filter(|(_, index)| is_unknown(index)).map(|(id, _)| *id).collect()
+    }
+
+    /// Says what else is known of a thread that lives; nothing if it was not found.
+    pub fn describe(&mut self, id: u32, attributes: Option<Attributes>) {
+        if let Some(&index) = self.alive.get(&id) {
+            self.all[index].attributes = attributes;
+        }
+    }
+
+    /// The thread that runs on `cpu`, if it is `id` as far as is known.
+    fn running_on(&self, cpu: CpuId, id: u32) -> Option<usize> {
+        let index = *self.alive.get(&id)?;
+        let is_there = matches!(self.all[index].doing, Doing::Running { cpu: there, .. } if there == cpu);
+        is_there.then_some(index)
     }
 
     /// Some kernels leave out switches. If another thread stops on `cpu` than the one that was running there, that one has
     /// stopped before: when the other could run, as far as that is known. Else none of the time between counts.
-    fn infer(&mut self, from: u32, cpu: CpuId, at: Nanos, first: Nanos) {
+    fn infer(&mut self, from: u32, cpu: CpuId, at: Nanos) {
         let Some(&running) = self.running.get(&cpu).filter(|running| **running != from) else { return };
         self.inferred += 1;
-        let could_run = match self.alive.get(&from).map(|thread| thread.doing) {
+        let doing = |id: u32| self.alive.get(&id).map(|&index| self.all[index].doing);
+        let could_run = match doing(from) {
             Some(Doing::Waiting { since }) => Some(since),
             _ => None,
         };
         let mut switched = could_run.unwrap_or(at);
-        if self.counts(running)
-            && let Some(Doing::Running { since, .. }) = self.alive.get(&running).map(|thread| thread.doing)
+        if let Some(index) = self.running_on(cpu, running)
+            && let Doing::Running { since, .. } = self.all[index].doing
         {
             switched = Nanos(could_run.unwrap_or(since).0.max(since.0));
-            let command = self.alive.get(&running).map(|thread| thread.command.clone()).unwrap_or_default();
-            self.stop(running, &command, StopState::Sleeping, cpu, switched, first);
+            let command = self.all[index].command.clone();
+            let priority = self.all[index].chain.priority();
+            self.stop(running, &command, priority, StopState::Sleeping, cpu, switched);
         }
-        if self.counts(from) {
-            self.start(from, cpu, switched, first);
+        if from != IDLE {
+            let priority = self.alive.get(&from).map_or(120, |&index| self.all[index].chain.priority());
+            self.start(from, "", priority, cpu, switched);
         }
     }
 
@@ -151,86 +187,168 @@ impl Threads {
         self.inferred
     }
 
-    /// A thread that was seen for the first time, in this state since the recording began or it was made.
-    fn thread(&mut self, id: u32, born: Nanos, doing: Doing) -> &mut Thread {
-        self.alive.entry(id).or_insert_with(|| Thread {
+    /// The index of a thread. One that was not seen before was in this state since the recording began.
+    fn thread(&mut self, id: u32, doing: Doing) -> usize {
+        if let Some(&index) = self.alive.get(&id) {
+            return index;
+        }
+        let first = self.first.unwrap_or_default();
+        self.add(id, doing, first)
+    }
+
+    fn add(&mut self, id: u32, doing: Doing, born: Nanos) -> usize {
+        self.all.push(Thread {
             command: String::new(),
             doing,
-            burst: Nanos::ZERO,
             born,
             last_cpu: None,
             did: Did { threads: 1, ..Did::default() },
-        })
+            chain: Chain::new(born),
+            parent: None,
+            attributes: None,
+        });
+        self.alive.insert(id, self.all.len() - 1);
+        self.all.len() - 1
     }
 
-    fn stop(&mut self, id: u32, command: &str, state: StopState, cpu: CpuId, at: Nanos, first: Nanos) {
-        let thread = self.thread(id, first, Doing::Running { since: first, cpu });
+    fn stop(&mut self, id: u32, command: &str, priority: i32, state: StopState, cpu: CpuId, at: Nanos) {
+        let first = self.first.unwrap_or_default();
+        let index = self.thread(id, Doing::Running { since: first, cpu });
+        let thread = &mut self.all[index];
         if thread.command != command {
             command.clone_into(&mut thread.command);
         }
         if let Doing::Running { since, .. } = thread.doing {
             thread.did.ran += at - since;
-            thread.burst += at - since;
+            thread.chain.ran(at, cpu, priority);
         }
         thread.last_cpu = Some(cpu);
         if state == StopState::Runnable {
             thread.doing = Doing::Waiting { since: at };
+            thread.chain.wait();
             return;
         }
-        let burst = std::mem::replace(&mut thread.burst, Nanos::ZERO);
-        thread.did.bursts.add(burst);
         thread.did.stops += 1;
         thread.did.uninterruptible += u64::from(state == StopState::Uninterruptible);
         thread.doing = Doing::Blocked;
-        if state == StopState::Dead
-            && let Some(mut thread) = self.alive.remove(&id)
-        {
+        if state == StopState::Dead {
             thread.did.exits += 1;
-            self.bury(thread, at);
+            thread.did.alive += at - thread.born;
+            thread.chain.exit();
+            self.alive.remove(&id);
+        } else {
+            thread.chain.block(at);
         }
     }
 
-    fn start(&mut self, id: u32, cpu: CpuId, at: Nanos, first: Nanos) {
-        let thread = self.thread(id, first, Doing::Waiting { since: first });
-        if let Doing::Waiting { since } = thread.doing {
-            thread.did.waited += at - since;
+    fn start(&mut self, id: u32, command: &str, priority: i32, cpu: CpuId, at: Nanos) {
+        let first = self.first.unwrap_or_default();
+        let index = self.thread(id, Doing::Waiting { since: first });
+        let thread = &mut self.all[index];
+        if thread.command.is_empty() {
+            command.clone_into(&mut thread.command);
+        }
+        match thread.doing {
+            Doing::Waiting { since } => thread.did.waited += at - since,
+            // What woke it up was not seen.
+            Doing::Blocked => thread.chain.slept(at, None),
+            Doing::Running { .. } => {}
         }
         thread.did.dispatches += 1;
         thread.did.migrations += u64::from(thread.last_cpu.is_some_and(|last| last != cpu));
         thread.doing = Doing::Running { since: at, cpu };
+        thread.chain.runs(at, cpu, priority);
     }
 
-    fn wake(&mut self, id: u32, by_interrupt: bool, is_new: bool, at: Nanos, first: Nanos) {
-        let thread = self.thread(id, if is_new { at } else { first }, Doing::Blocked);
-        // One that has not stopped yet is woken up too.
-        if thread.doing == Doing::Blocked {
-            thread.doing = Doing::Waiting { since: at };
-            if !is_new {
-                thread.did.wakes += 1;
-                thread.did.by_interrupt += u64::from(by_interrupt);
+    /// A new thread, started by thread number `by`.
+    fn begin(&mut self, id: u32, by: Option<usize>, cpu: CpuId, at: Nanos) {
+        // The kernel gives numbers again.
+        self.alive.remove(&id);
+        let index = self.add(id, Doing::Waiting { since: at }, at);
+        self.all[index].parent = by;
+        match by {
+            Some(by) => self.all[by].chain.start(index, at),
+            None => {
+                let first = self.first.unwrap_or(at);
+                self.all[index].chain = Chain::new(first);
+                self.all[index].chain.was_blocked(cpu);
+                self.all[index].chain.slept(at, None);
             }
         }
     }
 
-    fn bury(&mut self, mut thread: Thread, at: Nanos) {
-        thread.did.alive += at - thread.born;
-        self.did.entry(thread.command).or_default().merge(&thread.did);
+    fn wake(&mut self, id: u32, by: Option<usize>, waker: CpuId, last_cpu: CpuId, at: Nanos) {
+        let is_known = self.alive.contains_key(&id);
+        let index = self.thread(id, Doing::Blocked);
+        let thread = &mut self.all[index];
+        if !is_known {
+            thread.last_cpu = Some(last_cpu);
+            thread.chain.was_blocked(last_cpu);
+        }
+        // One that has not stopped yet is woken up too.
+        if thread.doing != Doing::Blocked {
+            return;
+        }
+        thread.doing = Doing::Waiting { since: at };
+        thread.did.wakes += 1;
+        match by {
+            Some(by) => self.all[by].chain.wake(index, at),
+            None => {
+                thread.did.by_interrupt += 1;
+                let elsewhere = thread.last_cpu != Some(waker);
+                thread.chain.slept(at, elsewhere.then_some(waker));
+            }
+        }
     }
 
-    /// Ends the recording: what threads of each command did, how long it took, and how many cpus there are.
-    pub(super) fn finish(mut self) -> (BTreeMap<String, Did>, Nanos, usize) {
+    /// Ends the recording: what each thread did, how long it took, and how many cpus there are.
+    pub(super) fn finish(mut self) -> (Vec<Past>, Nanos, usize) {
         let last = self.last;
-        for (_, mut thread) in std::mem::take(&mut self.alive) {
+        for &index in self.alive.values() {
+            let thread = &mut self.all[index];
             match thread.doing {
-                Doing::Running { since, .. } => thread.did.ran += last - since,
-                Doing::Waiting { since } => thread.did.waited += last - since,
+                Doing::Running { since, cpu } => {
+                    thread.did.ran += last - since;
+                    let priority = thread.chain.priority();
+                    thread.chain.ran(last, cpu, priority);
+                    thread.chain.run_on();
+                }
+                Doing::Waiting { since } => {
+                    thread.did.waited += last - since;
+                    thread.chain.run_on();
+                }
                 Doing::Blocked => {}
             }
-            // Who was woken up and never ran has no name, and did nothing.
-            if thread.did.dispatches > 0 || thread.did.ran > Nanos::ZERO {
-                self.bury(thread, last);
-            }
+            thread.did.alive += last - thread.born;
         }
-        (self.did, last - self.first.unwrap_or(last), self.cpus.len())
+        let groups = self.groups();
+        let past = self.all.into_iter().zip(groups).map(|(thread, group)| Past {
+            command: thread.command,
+            did: thread.did,
+            chain: thread.chain,
+            group,
+            is_started: thread.parent.is_some(),
+            attached: thread.attributes.and_then(|known| known.attached),
+        });
+        (past.collect(), last - self.first.unwrap_or(last), self.cpus.len())
+    }
+
+    /// The group of each thread. One that ended before it was looked at was in that of the thread that started it.
+    fn groups(&self) -> Vec<String> {
+        let mut groups: Vec<String> = Vec::with_capacity(self.all.len());
+        for thread in &self.all {
+            let inherited = || thread.parent.map(|parent| groups[parent].clone()).unwrap_or_default();
+            groups.push(thread.attributes.as_ref().map_or_else(inherited, |known| known.group.clone()));
+        }
+        groups
+    }
+
+    /// The totals of each command.
+    pub(super) fn by_command(past: &[Past]) -> BTreeMap<String, Did> {
+        let mut did: BTreeMap<String, Did> = BTreeMap::new();
+        for one in past {
+            did.entry(one.command.clone()).or_default().merge(&one.did);
+        }
+        did
     }
 }

@@ -1,14 +1,14 @@
 //! What begins and ends: processes, jobs, and the serial beginning of an application.
 
 use super::{Machine, Progress, seconds};
+use crate::runqueue::scheduling::{Newcomer, Origin};
 use rand::RngExt;
-use warmcore_policy::runqueue::Task;
 use warmcore_scenario::runqueue::{Attachment, Jobs};
 use warmcore_units::CpuId;
 
 impl Machine<'_> {
-    /// Gives the place of `process` a new process.
-    pub(super) fn begin(&mut self, process: usize) {
+    /// Gives the place of `process` a new process, started from `parent`.
+    pub(super) fn begin(&mut self, process: usize, parent: usize) {
         let index = self.processes[process].application;
         let application = &self.scenario.applications[index];
         let work = application.work_ms.map_or(f64::INFINITY, |ms| ms * 1e6);
@@ -37,29 +37,49 @@ impl Machine<'_> {
             }
         }
         let attached = self.attachment(process);
-        let task = self.queue.add(self.ticks(), Task { base: application.base, attached, ..Task::default() });
+        let recorded = application.threads.get(process - self.progress[index].first);
+        let task = self.scheduling.add(
+            Newcomer {
+                base: recorded.map_or(application.base, |thread| thread.nice),
+                attached,
+                group: recorded.map_or(0, |thread| thread.group),
+                last_cpu: recorded.and_then(|thread| thread.cpu),
+            },
+            self.now,
+        );
         if self.owners.len() <= task.index() {
             self.owners.resize(task.index() + 1, 0);
         }
         self.owners[task.index()] = process;
         let one = &mut self.processes[process];
         one.task = task;
-        one.last_cpu = None;
+        one.last_cpu = recorded.and_then(|thread| thread.cpu).map(CpuId::index);
         one.waits_for = None;
         one.next_burst(&self.behaviours[index]);
         self.started += 1;
-        self.enqueue(process, true);
+        let last_cpu = one.last_cpu;
+        let origin = match last_cpu {
+            // It ran before the simulation, and may have blocked there.
+            Some(_) if self.resume_blocked(process) => return,
+            Some(cpu) => Origin::Woken(cpu),
+            None => Origin::Started(parent),
+        };
+        self.enqueue(process, origin);
     }
 
     pub(super) fn attachment(&mut self, process: usize) -> Option<CpuId> {
         let index = self.processes[process].application;
         let application = &self.scenario.applications[index];
+        let recorded = application.threads.get(process - self.progress[index].first);
+        if let Some(only) = recorded.and_then(|thread| thread.attached) {
+            return Some(only);
+        }
         if !application.attached.is_empty() {
             let place = process - self.progress[index].first;
             return Some(application.attached[place % application.attached.len()]);
         }
         let cpus = self.scenario.machine.cpus;
-        match self.scenario.scheduler.attach {
+        match self.scenario.scheduler.attach() {
             Attachment::None => None,
             Attachment::Inherited if application.jobs.is_some() => Some(CpuId(CpuId::from(index).0 % cpus)),
             Attachment::RoundRobin | Attachment::Inherited => Some(CpuId(self.started % cpus)),
@@ -68,22 +88,22 @@ impl Machine<'_> {
     }
 
     /// The serial beginning of an application is over: `process`, its first, starts the others and works like them.
-    pub(super) fn fork(&mut self, process: usize) {
+    pub(super) fn fork(&mut self, process: usize, cpu: usize) {
         let index = self.processes[process].application;
         self.progress[index].serial = false;
         let work = self.scenario.applications[index].work_ms.map_or(f64::INFINITY, |ms| ms * 1e6);
         self.processes[process].work = work;
         let Progress { first, count, .. } = self.progress[index];
         for other in first + 1..first + count {
-            self.begin(other);
+            self.begin(other, cpu);
         }
     }
 
     /// The task of `process` has exited.
-    pub(super) fn exit(&mut self, process: usize) {
+    pub(super) fn exit(&mut self, process: usize, cpu: usize) {
         let index = self.processes[process].application;
         if self.scenario.applications[index].jobs.is_some() {
-            self.begin(process);
+            self.begin(process, cpu);
         } else {
             self.retire(process);
         }

@@ -3,12 +3,11 @@
 use super::{BurstEnd, Event, Machine, nanos};
 use crate::runqueue::cache::{NOTHING, Ran};
 use warmcore_policy::runqueue::StopCause;
-use warmcore_units::CpuId;
 
 impl Machine<'_> {
     /// `cpu` searches the queue.
     pub(super) fn dispatch(&mut self, cpu: usize) {
-        let picked = self.queue.pick(self.ticks(), CpuId::from(cpu));
+        let picked = self.scheduling.pick(cpu, self.now);
         let now = self.now;
         let place = &mut self.cpus[cpu];
         place.charged = now;
@@ -23,7 +22,7 @@ impl Machine<'_> {
         let overhead = nanos(self.scenario.machine.reschedule_us * 1e3);
         place.rescheduling += overhead;
         place.dispatched = now + overhead;
-        place.quantum_ends = place.dispatched + nanos(self.scenario.scheduler.quantum_ms * 1e6);
+        place.quantum_ends = place.dispatched.saturating_add(self.quantum);
         let process = self.owners[task.index()];
         place.running = Some(process);
         self.note_dispatch(process, cpu);
@@ -129,19 +128,20 @@ impl Machine<'_> {
             () if one.burst <= NOTHING => match one.end {
                 BurstEnd::Block => StopCause::Block,
                 BurstEnd::Yield => StopCause::Yield,
+                // Linux switches for a reason only.
+                BurstEnd::Reschedule if self.is_fair() => return self.go_on(cpu, process),
                 BurstEnd::Reschedule => StopCause::Reschedule,
+                BurstEnd::Step(step) => return self.step(cpu, process, step),
             },
             () if locked_out && computed >= target => StopCause::Yield,
             () => StopCause::Quantum,
         };
         self.stop(cpu, process, cause);
         if self.processes[process].work <= NOTHING && cause == StopCause::Reschedule {
-            self.fork(process);
+            self.fork(process, cpu);
         }
         self.dispatch(cpu);
-        if !self.idle.is_empty() && self.queue.is_waiting(self.processes[process].task) {
-            self.employ(process);
-        }
+        self.offer(process);
     }
 
     /// `process` stops on `cpu`, whose last segment is settled.
@@ -154,17 +154,18 @@ impl Machine<'_> {
         let index = self.processes[process].application;
         self.tally[index].dispatches.push(length);
         self.tally[index].ended.count(cause);
-        let (task, ticks) = (self.processes[process].task, self.ticks());
+        let task = self.processes[process].task;
         let one = &mut self.processes[process];
         one.queued_at = self.now;
         one.woken = false;
         let is_over = one.burst <= NOTHING;
-        self.queue.stop(ticks, task, CpuId::from(cpu), cause);
+        self.scheduling.stop(task, cpu, cause, self.now);
         match cause {
-            StopCause::Exit => self.exit(process),
+            StopCause::Exit => self.exit(process, cpu),
             StopCause::Block => {
-                let wakes = self.now.saturating_add(nanos(one.blocked(&self.behaviours[index])));
-                self.foresee(wakes, Event::Wake(process));
+                if let Some(blocked) = one.blocked(&self.behaviours[index]) {
+                    self.foresee(self.now.saturating_add(nanos(blocked)), Event::Wake(process));
+                }
             }
             StopCause::Yield if is_over => self.find_holder(process),
             _ => {}

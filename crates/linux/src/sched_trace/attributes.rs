@@ -1,0 +1,96 @@
+//! What the scheduler knows of a thread besides its events: its group and the cpus that it may run on, from `/proc`.
+
+use std::fs;
+use warmcore_units::CpuId;
+
+/// What is known of a thread.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Attributes {
+    /// The group whose share of the cpus it has: its session's, or its control group. Empty if it is in none.
+    pub group: String,
+    /// The only cpu that it may run on.
+    pub attached: Option<CpuId>,
+}
+
+/// The attributes of a thread; `None` if it has ended. With `sessions`, the kernel gives each session a group
+/// (`sched_autogroup_enabled`).
+#[must_use]
+pub fn attributes(thread: u32, sessions: bool) -> Option<Attributes> {
+    let read = |file: &str| fs::read_to_string(format!("/proc/{thread}/{file}")).ok();
+    let status = read("status")?;
+    let group = control_group(&read("cgroup").unwrap_or_default());
+    // A thread in a control group is in no session's.
+    let group = match group {
+        Some(group) => group,
+        None if sessions && !is_of_kernel(&status) => session_group(&read("autogroup").unwrap_or_default()),
+        None => String::new(),
+    };
+    Some(Attributes { group, attached: only_cpu(&status) })
+}
+
+/// Whether the kernel gives each session a group.
+#[must_use]
+pub fn sessions_are_groups() -> bool {
+    let setting = fs::read_to_string("/proc/sys/kernel/sched_autogroup_enabled");
+    setting.is_ok_and(|setting| setting.trim() == "1")
+}
+
+/// `/autogroup-5 nice 0`
+fn session_group(autogroup: &str) -> String {
+    autogroup.split_ascii_whitespace().next().unwrap_or_default().to_owned()
+}
+
+/// `Kthread:	1`
+fn is_of_kernel(status: &str) -> bool {
+    field(status, "Kthread:") == Some("1")
+}
+
+/// `Cpus_allowed_list:	3`
+fn only_cpu(status: &str) -> Option<CpuId> {
+    field(status, "Cpus_allowed_list:")?.parse().ok().map(CpuId)
+}
+
+fn field<'a>(status: &'a str, name: &str) -> Option<&'a str> {
+    status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim)
+}
+
+/// The control group whose cpu time is shared, unless it is the root: `4:cpu,cpuacct:/a` or `0::/a`.
+fn control_group(cgroup: &str) -> Option<String> {
+    let mut unified = None;
+    for line in cgroup.lines() {
+        let mut parts = line.splitn(3, ':');
+        let (Some(_), Some(controllers), Some(path)) = (parts.next(), parts.next(), parts.next()) else {
+            continue;
+        };
+        if controllers.split(',').any(|one| one == "cpu") {
+            return (path != "/").then(|| path.to_owned());
+        }
+        if controllers.is_empty() && path != "/" {
+            unified = Some(path.to_owned());
+        }
+    }
+    unified
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_has_a_control_group_or_that_of_its_session() {
+        assert_eq!(control_group("9:name=systemd:/x\n4:cpu,cpuacct:/a\n0::/\n").as_deref(), Some("/a"));
+        assert_eq!(control_group("1:cpu:/\n0::/b\n"), None);
+        assert_eq!(control_group("0::/user.slice/b\n").as_deref(), Some("/user.slice/b"));
+        assert_eq!(control_group("0::/\n"), None);
+        assert_eq!(session_group("/autogroup-5 nice 0\n"), "/autogroup-5");
+        let status = "Name:\tkworker/1:0\nKthread:\t1\nCpus_allowed_list:\t1\n";
+        assert_eq!((is_of_kernel(status), only_cpu(status)), (true, Some(CpuId(1))));
+        assert_eq!(only_cpu("Cpus_allowed_list:\t0-1\n"), None);
+    }
+
+    #[test]
+    fn this_thread_has_attributes_and_none_has_the_greatest_number() {
+        assert!(attributes(std::process::id(), sessions_are_groups()).is_some());
+        assert_eq!(attributes(u32::MAX, true), None);
+    }
+}
