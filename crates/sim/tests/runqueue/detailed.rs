@@ -5,7 +5,7 @@ use warmcore_policy::runqueue::Affinity;
 use warmcore_scenario::RunQueueScenario;
 use warmcore_scenario::document::parse;
 use warmcore_scenario::runqueue::UnixScheduler;
-use warmcore_sim::runqueue::tally::Blame;
+use warmcore_sim::runqueue::tally::{Blame, LevelMisses};
 use warmcore_sim::runqueue::{Tally, simulate_run, simulate_watched_run};
 
 /// Two applications of blocked computing on the SGI 4D/340, as Matrix + Matrix of Torrellas 1995.
@@ -72,4 +72,50 @@ fn affinity_saves_simulated_misses_that_others_caused() {
     assert!(heavy.misses() < 0.9 * none.misses(), "{} {}", heavy.misses(), none.misses());
     let reloads = |run: &Tally| run.applications.iter().map(|one| one.reload_misses).sum::<f64>();
     assert!(reloads(&heavy) < 0.7 * reloads(&none), "{} {}", reloads(&heavy), reloads(&none));
+}
+
+/// What processes write to in common is taken from the others' caches; what each has alone never is, unless it migrates.
+#[test]
+fn stores_to_shared_memory_invalidate_other_copies() {
+    let invalidated = |shared: bool| {
+        let text = format!(
+            r#"schema = 1
+machine = {{ cpus = 2, caches = {{ of = "sgi-4d-340" }} }}
+[[applications]]
+name = "pair"
+processes = 2
+work_ms = 20
+bursts = {{ tail_ms = 500 }}
+ends = {{ reschedule = 1 }}
+attached = [0, 1]
+references = {{ per_us = 4, parts = [{{ kib = 4, share = 1, stores = 0.5, pattern = "uniform", shared = {shared} }}] }}
+"#
+        );
+        let scenario: RunQueueScenario = parse(&text, Path::new("pair.toml")).unwrap();
+        let run = simulate_watched_run(&scenario, 0).unwrap();
+        run.applications[0].levels.iter().map(|level| level.blame.get(Blame::Invalidated)).sum::<u64>()
+    };
+    assert_eq!(invalidated(false), 0);
+    assert!(invalidated(true) > 10_000, "{}", invalidated(true));
+}
+
+/// Processes that follow each other have memory of their own, and code in common.
+#[test]
+fn a_new_process_finds_the_code_and_none_of_its_data() {
+    let text = r#"schema = 1
+machine = { cpus = 1, caches = { of = "sgi-4d-340" }, interrupt_misses = 0 }
+[[applications]]
+name = "jobs"
+processes = 1
+work_ms = 4
+jobs = { count = 5 }
+bursts = { tail_ms = 500 }
+ends = { reschedule = 1 }
+references = { per_us = 4, parts = [{ kib = 4, share = 1, code = true }, { kib = 4, share = 1, element_bytes = 16 }] }
+"#;
+    let scenario: RunQueueScenario = parse(text, Path::new("jobs.toml")).unwrap();
+    let run = simulate_watched_run(&scenario, 0).unwrap();
+    let [data, code, _] = &run.applications[0].levels[..] else { panic!("{:?}", run.applications[0].levels) };
+    let new = |level: &LevelMisses| level.blame.get(Blame::Nobody);
+    assert_eq!((new(data), new(code)), (5 * 256, 256));
 }

@@ -186,3 +186,56 @@ impl Next {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::SeedableRng;
+    use std::collections::HashSet;
+
+    const SEED: u64 = 1995;
+
+    fn part(kib: f64, share: f64, pattern: Pattern) -> Part {
+        Part { kib, share, pattern, element_bytes: 16, stores: 0.0, shared: false, code: false }
+    }
+
+    fn streams<const N: usize>(parts: Vec<Part>) -> [Stream; N] {
+        println!("seed {SEED}");
+        let random = Random::seed_from_u64;
+        let references = References { per_us: 1.0, parts };
+        let mut memory = Memory::default();
+        let shared = memory.take_shared(&references, &mut random(SEED));
+        let owners: [u32; N] = std::array::from_fn(|owner| owner as u32);
+        owners.map(|owner| {
+            let seed = SEED + u64::from(owner);
+            Stream::new(&references, Owner(owner), random(seed), &shared, (&mut memory, &mut random(!seed)))
+        })
+    }
+
+    #[test]
+    fn a_loop_goes_through_each_block_before_the_next() {
+        let pattern = Pattern::Loop { block_kib: 0.0625, repeats: 2 };
+        let [mut stream] = streams([part(0.15625, 1.0, pattern)].to_vec());
+        let elements: Vec<u64> = (0..24).map(|_| stream.next().address % PAGE / 16).collect();
+        // Ten elements in blocks of four; the last block is half as long.
+        let round = [0, 1, 2, 3, 0, 1, 2, 3, 4, 5, 6, 7, 4, 5, 6, 7, 8, 9, 8, 9];
+        assert_eq!(elements[..20], round);
+        assert_eq!(elements[20..], round[..4]);
+    }
+
+    #[test]
+    fn parts_are_referred_to_by_their_shares_and_shared_by_those_who_share() {
+        let own = Part { stores: 0.25, ..part(8.0, 3.0, Pattern::Uniform) };
+        let common = Part { shared: true, ..part(4.0, 1.0, Pattern::Zipf { exponent: 1.0 }) };
+        let both: [Stream; 2] = streams(vec![own, common]);
+        let pages = both.map(|mut stream| {
+            let references: Vec<Reference> = (0..40_000).map(|_| stream.next()).collect();
+            let stores = references.iter().filter(|one| one.kind == Kind::Store).count() as f64;
+            // Four standard deviations of a binomial number are 350.
+            assert!((stores - 7500.0).abs() < 350.0, "{stores}");
+            references.iter().map(|one| one.address / PAGE).collect::<HashSet<u64>>()
+        });
+        assert_eq!((pages[0].len(), pages[1].len()), (3, 3));
+        assert_eq!(pages[0].intersection(&pages[1]).count(), 1);
+    }
+}
