@@ -30,4 +30,4 @@ mod tree;
 pub mod weight;
 
 pub use parameters::{InvalidParameter, Parameters};
-pub use scheduler::{Fair, Spec, Woken};
+pub use scheduler::{Fair, Spec, Waker, Woken};

@@ -20,7 +20,7 @@ pub enum StopState {
     Uninterruptible,
     /// It has ended.
     Dead,
-    /// Another state, such as stopped by a debugger.
+    /// Another state: a kernel thread without work, a thread that a debugger has stopped.
     Other,
 }
 
@@ -150,7 +150,7 @@ fn switch<'a>(fields: &'a str, _: &str) -> Option<SchedEvent<'a>> {
         // `R+` was preempted, whatever it was about to do.
         b'R' => StopState::Runnable,
         _ if state.ends_with('+') => StopState::Runnable,
-        b'S' | b'I' => StopState::Sleeping,
+        b'S' => StopState::Sleeping,
         b'D' => StopState::Uninterruptible,
         b'X' | b'Z' => StopState::Dead,
         _ => StopState::Other,

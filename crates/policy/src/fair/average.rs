@@ -70,6 +70,16 @@ impl Average {
         self.get()
     }
 
+    /// Something that has contributed `amount` joins, with its past.
+    pub(super) const fn join(&mut self, amount: u64) {
+        self.value += amount << POINT;
+    }
+
+    /// Something that has contributed `amount` goes, with its past.
+    pub(super) const fn part(&mut self, amount: u64) {
+        self.value = self.value.saturating_sub(amount << POINT);
+    }
+
     pub(super) const fn get(&self) -> u64 {
         self.value >> POINT
     }

@@ -221,6 +221,7 @@ impl Fair {
         }
         let (entity, group) = (self.tasks[id.index()].entity, self.tasks[id.index()].group);
         let old = self.tree.entities[entity].queue;
+        self.part_load(id, now);
         self.tree.detach(entity, now);
         self.cpus[from].runnable.retain(|&one| one != id);
         self.refresh_queue(old, now);
@@ -228,6 +229,7 @@ impl Fair {
         self.tree.entities[entity].queue = queue;
         self.tree.enqueue(entity, Entry::Woken, now);
         self.tasks[id.index()].cpu = to;
+        self.join_load(id, now);
         self.cpus[to].runnable.push(id);
         self.cpus[to].balancing.woken(now);
         self.refresh_queue(queue, now);

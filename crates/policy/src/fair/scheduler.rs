@@ -32,6 +32,15 @@ pub struct Woken {
     pub preempts: bool,
 }
 
+/// What wakes a task up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Waker {
+    /// The task that runs on this processor.
+    Task(CpuId),
+    /// An interrupt, or its deferred work.
+    Interrupt,
+}
+
 #[derive(Clone, Debug)]
 pub(super) struct Task {
     pub(super) entity: usize,
@@ -83,8 +92,8 @@ impl Fair {
     pub fn new(parameters: Parameters, cpus: u32, seed: u64) -> Result<Self, InvalidParameter> {
         parameters.check()?;
         let mut tree = Tree::new(parameters);
-        for _ in 0..cpus {
-            tree.add_queue(None);
+        for cpu in 0..cpus {
+            tree.add_queue(None, cpu as usize);
         }
         Ok(Self {
             tree,
@@ -158,7 +167,7 @@ impl Fair {
         let queues = groups.entry(group).or_insert_with(|| {
             let each = (0..cpus.len()).map(|cpu| {
                 let entity = tree.add_entity(NICE_0, cpu, now);
-                let queue = tree.add_queue(Some(entity));
+                let queue = tree.add_queue(Some(entity), cpu);
                 tree.entities[entity].children = Some(queue);
                 queue
             });
@@ -167,17 +176,19 @@ impl Fair {
         queues[cpu]
     }
 
-    /// A task can run again: woken up from `waker`, by what runs there or by an interrupt. Nothing happens if it can already.
-    pub fn wake(&mut self, id: TaskId, waker: CpuId, now: u64) -> Option<Woken> {
+    /// A task can run again. Nothing happens if it can already.
+    pub fn wake(&mut self, id: TaskId, waker: Waker, now: u64) -> Option<Woken> {
         if self.tasks[id.index()].is_runnable {
             return None;
         }
-        self.note_waker(id, waker.index(), now);
+        if let Waker::Task(cpu) = waker {
+            self.note_waker(id, cpu.index(), now);
+        }
         let task = &self.tasks[id.index()];
         // Who is still in a queue stays there (`ttwu_runnable`).
         let cpu = match self.tree.entities[task.entity].is_delayed {
             true => task.cpu,
-            false => self.place_woken(id, waker.index(), now),
+            false => self.place_woken(id, waker, now),
         };
         Some(self.enqueue(id, cpu, Entry::Woken, now))
     }
@@ -194,12 +205,18 @@ impl Fair {
         self.tasks[id.index()].active.advance(was_active, now);
         let Task { entity, group, .. } = self.tasks[id.index()];
         if !self.tree.undelay(entity, now) {
+            let moves = entry == Entry::Woken && self.tasks[id.index()].cpu != cpu;
+            if moves {
+                self.part_load(id, now);
+            }
             self.tree.entities[entity].queue = self.queue(group, cpu, now);
             self.tree.enqueue(entity, entry, now);
+            self.tasks[id.index()].cpu = cpu;
+            if moves || entry == Entry::New {
+                self.join_load(id, now);
+            }
         }
-        let task = &mut self.tasks[id.index()];
-        task.cpu = cpu;
-        task.is_runnable = true;
+        self.tasks[id.index()].is_runnable = true;
         self.cpus[cpu].runnable.push(id);
         self.cpus[cpu].balancing.woken(now);
         self.refresh(id, now);
@@ -221,7 +238,13 @@ impl Fair {
             queue = cpu;
         }
         self.tree.account(queue, now);
-        self.tree.choose(queue) == Some(own)
+        let takes_over = self.tree.choose(queue) == Some(own);
+        takes_over || self.is_replaced(cpu, running, now)
+    }
+
+    /// Whether `running` is to stop on `cpu`, for another is found to run there.
+    fn is_replaced(&mut self, cpu: usize, running: TaskId, now: u64) -> bool {
+        core::mem::take(&mut self.tree.is_due[cpu]) && self.choose(cpu, now) != Some(running)
     }
 
     /// Takes the task that `cpu` runs next out of those that wait; `None` if there is none there, and none can be taken over.
@@ -247,7 +270,7 @@ impl Fair {
         loop {
             let entity = self.tree.choose(queue)?;
             if self.tree.entities[entity].is_delayed {
-                self.tree.leave(entity, now);
+                self.tree.leave_late(entity, now);
                 self.refresh_queue(queue, now);
                 queue = cpu;
                 continue;
@@ -278,6 +301,7 @@ impl Fair {
             self.tree.set_current(group, now);
         }
         self.tree.set_current(entity, now);
+        self.tree.is_due[cpu] = false;
         self.cpus[cpu].running = Some(id);
     }
 
@@ -299,6 +323,7 @@ impl Fair {
         self.cpus[place].runnable.retain(|&one| one != id);
         let queue = self.tree.entities[entity].queue;
         if cause == StopCause::Exit {
+            self.part_load(id, now);
             self.tree.leave(entity, now);
             self.tree.clear_current(queue);
             self.cpus[place].running = None;
@@ -323,17 +348,19 @@ impl Fair {
         let place = cpu.index();
         self.note_load(place, now);
         let Some(running) = self.cpus[place].running else { return false };
+        self.account(place, now);
         self.refresh(running, now);
-        self.account(place, now) && self.choose(place, now) != Some(running)
+        self.is_replaced(place, running, now)
     }
 
-    /// Accounts for the running time of who runs on `cpu`. Returns whether another should be looked for.
-    fn account(&mut self, cpu: usize, now: u64) -> bool {
-        let Some(running) = self.cpus[cpu].running else { return false };
+    /// Accounts for the running time of who runs on `cpu`.
+    fn account(&mut self, cpu: usize, now: u64) {
+        let Some(running) = self.cpus[cpu].running else { return };
         let queue = self.tree.entities[self.tasks[running.index()].entity].queue;
-        let own = self.tree.account(queue, now);
-        let above = queue != cpu && self.tree.account(cpu, now);
-        own || above
+        self.tree.account(queue, now);
+        if queue != cpu {
+            self.tree.account(cpu, now);
+        }
     }
 
     /// Brings the averages of a processor up to date.

@@ -40,6 +40,7 @@ pub(super) struct Queue {
     /// The entity of the group; none for the queue of a processor itself.
     pub(super) group: Option<EntityId>,
     pub(super) load: Average,
+    cpu: usize,
 }
 
 /// All entities and queues.
@@ -48,6 +49,8 @@ pub(super) struct Tree {
     pub(super) parameters: Parameters,
     pub(super) entities: Vec<Entity>,
     pub(super) queues: Vec<Queue>,
+    /// For each processor, whether another should be looked for to run there (`TIF_NEED_RESCHED`).
+    pub(super) is_due: Vec<bool>,
     free: Vec<EntityId>,
 }
 
@@ -61,11 +64,15 @@ pub(super) enum Entry {
 
 impl Tree {
     pub(super) const fn new(parameters: Parameters) -> Self {
-        Self { parameters, entities: Vec::new(), queues: Vec::new(), free: Vec::new() }
+        Self { parameters, entities: Vec::new(), queues: Vec::new(), is_due: Vec::new(), free: Vec::new() }
     }
 
-    pub(super) fn add_queue(&mut self, group: Option<EntityId>) -> QueueId {
-        self.queues.push(Queue { members: Vec::new(), current: None, group, load: Average::default() });
+    /// A queue of `cpu`; the first one is the processor's own.
+    pub(super) fn add_queue(&mut self, group: Option<EntityId>, cpu: usize) -> QueueId {
+        self.queues.push(Queue { members: Vec::new(), current: None, group, load: Average::default(), cpu });
+        if self.is_due.len() <= cpu {
+            self.is_due.resize(cpu + 1, false);
+        }
         self.queues.len() - 1
     }
 
@@ -131,12 +138,13 @@ impl Tree {
         (time * NICE_0 / self.entities[id].weight).cast_signed()
     }
 
-    /// Accounts for the running time of who runs in `queue` (`update_curr`). Returns whether another should be looked for.
-    pub(super) fn account(&mut self, queue: QueueId, now: u64) -> bool {
-        let Some(id) = self.queues[queue].current else { return false };
+    /// Accounts for the running time of who runs in `queue` (`update_curr`). If its request is over, another is to be looked
+    /// for.
+    pub(super) fn account(&mut self, queue: QueueId, now: u64) {
+        let Some(id) = self.queues[queue].current else { return };
         let ran = now.saturating_sub(self.entities[id].since);
         if ran == 0 || !self.entities[id].is_queued {
-            return false;
+            return;
         }
         let (delta, slice) = (self.scaled(ran, id), self.scaled(self.parameters.slice, id));
         let entity = &mut self.entities[id];
@@ -146,8 +154,9 @@ impl Tree {
         if is_over {
             entity.deadline = entity.vruntime + slice;
         }
-        let is_protected = self.is_protected(id);
-        self.queues[queue].members.len() > 1 && (is_over || !is_protected)
+        let is_over = is_over || !self.is_protected(id);
+        let Queue { members, cpu, .. } = &self.queues[queue];
+        self.is_due[*cpu] |= is_over && members.len() > 1;
     }
 
     fn is_protected(&self, id: EntityId) -> bool {
@@ -249,6 +258,13 @@ impl Tree {
         {
             self.block(group, now);
         }
+    }
+
+    /// `id`, which blocked before it was eligible, now is and leaves. What it gained meanwhile is not its own (`DELAY_ZERO`).
+    pub(super) fn leave_late(&mut self, id: EntityId, now: u64) {
+        self.leave(id, now);
+        let entity = &mut self.entities[id];
+        entity.lag = entity.lag.min(0);
     }
 
     /// `id` leaves its queue for another, with what is left of its request (`PLACE_REL_DEADLINE`).

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use warmcore_policy::fair::weight::of_nice;
-use warmcore_policy::fair::{Fair, Parameters, Spec};
+use warmcore_policy::fair::{Fair, Parameters, Spec, Waker};
 use warmcore_policy::runqueue::StopCause;
 use warmcore_units::{CpuId, TaskId};
 
@@ -29,7 +29,7 @@ impl Machine {
     }
 
     fn wake(&mut self, id: TaskId, waker: u32) {
-        if let Some(woken) = self.fair.wake(id, CpuId(waker), self.now) {
+        if let Some(woken) = self.fair.wake(id, Waker::Task(CpuId(waker)), self.now) {
             self.notice(woken.cpu.index(), woken.preempts);
         }
     }

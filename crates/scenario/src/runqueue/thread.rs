@@ -49,6 +49,8 @@ pub enum Step {
     RunOn,
     /// `w7`: it wakes up thread 7, or lets it not block when it next would.
     Wake(u32),
+    /// `d7`: the same, by deferred work of an interrupt that it caused, as when it sends to its own host.
+    WakeLate(u32),
     /// `f7`: it starts thread 7.
     Start(u32),
     /// `e`: it goes on with another program.
@@ -74,6 +76,7 @@ impl fmt::Display for Step {
             Self::Run(us) => write!(f, "{us}"),
             Self::RunOn => f.write_str("..."),
             Self::Wake(thread) => write!(f, "w{thread}"),
+            Self::WakeLate(thread) => write!(f, "d{thread}"),
             Self::Start(thread) => write!(f, "f{thread}"),
             Self::Exec => f.write_str("e"),
             Self::Nice(nice) => write!(f, "n{nice}"),
@@ -97,7 +100,7 @@ impl FromStr for Step {
             _ => with_number(word),
         };
         step.ok_or_else(|| {
-            format!("`{word}` is no step: expected microseconds, `...`, `b`, `s400`, `s400@1`, `w7`, `f7`, `n5`, `e` or `x`")
+            format!("`{word}` is no step: expected microseconds, `...`, `b`, `s400`, `s400@1`, `w7`, `d7`, `f7`, `n5`, `e` or `x`")
         })
     }
 }
@@ -111,6 +114,7 @@ fn with_number(word: &str) -> Option<Step> {
     let rest = letters.as_str();
     match letter {
         'w' => rest.parse().ok().map(Step::Wake),
+        'd' => rest.parse().ok().map(Step::WakeLate),
         'f' => rest.parse().ok().map(Step::Start),
         'n' => rest.parse().ok().map(Step::Nice),
         's' => match rest.split_once('@') {
@@ -151,7 +155,7 @@ impl RecordedThread {
             |step: &Step, expected: String| Err(Fault::new(format!("{field}.steps"), step, expected));
         for step in &self.steps.0 {
             match *step {
-                Step::Wake(thread) | Step::Start(thread) if thread >= processes => {
+                Step::Wake(thread) | Step::WakeLate(thread) | Step::Start(thread) if thread >= processes => {
                     return refuse(step, format!("a process below {processes}"));
                 }
                 Step::Sleep(_, Some(cpu)) if cpu.0 >= cpus => {
@@ -173,9 +177,9 @@ mod tests {
 
     #[test]
     fn steps_are_read_and_written_back() {
-        let text = "120 w7 30 s400 5 s400@1 b f12 e n-5 ... x";
+        let text = "120 w7 d8 30 s400 5 s400@1 b f12 e n-5 ... x";
         let steps = Steps::try_from(text.to_owned()).unwrap();
-        assert_eq!(steps.0.len(), 12);
+        assert_eq!(steps.0.len(), 13);
         assert_eq!(String::from(steps), text);
         for word in ["w", "q7", "s4@", "1.5", "-3", "f-1"] {
             assert!(Steps::try_from(word.to_owned()).unwrap_err().contains(word), "{word}");

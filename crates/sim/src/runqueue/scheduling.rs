@@ -2,7 +2,7 @@
 //! decided.
 
 use super::logged::LoggedQueue;
-use warmcore_policy::fair::{Fair, Spec};
+use warmcore_policy::fair::{Fair, Spec, Waker};
 use warmcore_policy::runqueue::{Record, StopCause, Task, Ticks};
 use warmcore_scenario::RunQueueScenario;
 use warmcore_scenario::runqueue::SchedulerKind;
@@ -23,8 +23,10 @@ pub(super) struct Newcomer {
 /// Why a process can run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Origin {
-    /// It was woken up, from this processor.
+    /// It was woken up by what runs on this processor.
     Woken(usize),
+    /// It was woken up by an interrupt.
+    Interrupted,
     /// It is new, started from this processor.
     Started(usize),
 }
@@ -83,7 +85,8 @@ impl Scheduling {
             Self::Fair(fair) => fair,
         };
         let woken = match origin {
-            Origin::Woken(cpu) => fair.wake(task, CpuId::from(cpu), now),
+            Origin::Woken(cpu) => fair.wake(task, Waker::Task(CpuId::from(cpu)), now),
+            Origin::Interrupted => fair.wake(task, Waker::Interrupt, now),
             Origin::Started(cpu) => Some(fair.start(task, CpuId::from(cpu), now)),
         };
         match woken {

@@ -120,9 +120,11 @@ impl Chain {
         self.push(Step::Exec);
     }
 
-    pub(super) fn wake(&mut self, thread: usize, at: Nanos) {
+    /// It woke another up, itself or in deferred work.
+    pub(super) fn wake(&mut self, thread: usize, is_deferred: bool, at: Nanos) {
         self.account(at);
-        self.push(Step::Wake(number(thread)));
+        let thread = number(thread);
+        self.push(if is_deferred { Step::WakeLate(thread) } else { Step::Wake(thread) });
     }
 
     pub(super) fn start(&mut self, thread: usize, at: Nanos) {
@@ -149,6 +151,7 @@ impl Chain {
     ) -> RecordedThread {
         let renumbered = self.steps.into_iter().map(|step| match step {
             Step::Wake(thread) => Step::Wake(numbers[thread as usize]),
+            Step::WakeLate(thread) => Step::WakeLate(numbers[thread as usize]),
             Step::Start(thread) => Step::Start(numbers[thread as usize]),
             other => other,
         });

@@ -188,6 +188,8 @@ const fn to_f64(count: u64) -> f64 {
 mod tests {
     use super::*;
     use warmcore_linux::sched_trace::event::{Line, parse};
+    use warmcore_scenario::runqueue::Step;
+    use warmcore_units::CpuId;
 
     /// Two threads take turns on one cpu for a second: `spin` computes, `tick` wakes up every 10 ms for 1 ms.
     fn recording() -> String {
@@ -198,7 +200,7 @@ mod tests {
         };
         for round in 0..100 {
             let ms = 1000 + round * 10;
-            line(ms, "dNh2.", "sched_wakeup: comm=tick pid=7 prio=120 target_cpu=000");
+            line(ms, "dNh2.", "sched_waking: comm=tick pid=7 prio=120 target_cpu=000");
             line(
                 ms,
                 "d..2.",
@@ -215,39 +217,76 @@ mod tests {
         lines
     }
 
-    fn recorded(text: &str, excluded: &[u32]) -> Option<Mix> {
-        let mut threads = Threads::new(excluded.iter().copied());
+    fn recorded(text: &str) -> Option<Mix> {
+        let mut threads = Threads::default();
         for line in text.lines() {
             let Line::Record(record) = parse(line) else { panic!("{line}") };
             threads.record(&record);
         }
-        mix(threads, 1)
+        mix(threads, 1, FairScheduler::default())
+    }
+
+    fn steps(mix: &Mix, application: usize) -> &[Step] {
+        &mix.scenario.applications[application].threads[0].steps.0
     }
 
     #[test]
     fn demands_are_found_again() {
-        let mix = recorded(&recording(), &[]).expect("something ran");
+        let mix = recorded(&recording()).expect("something ran");
         assert_eq!(mix.scenario.check(), Ok(()));
         assert!((mix.recorded.0 / 1e6 - 991.0).abs() < 0.01, "{}", mix.recorded);
-        assert!((mix.utilisation - 1.0).abs() < 1e-6);
+        assert!((mix.figures.utilisation - 1.0).abs() < 1e-6);
         let [spin, tick] = &mix.scenario.applications[..] else { panic!("{:?}", mix.scenario.applications) };
         assert_eq!((spin.name.as_str(), tick.name.as_str()), ("spin", "tick"));
-        assert!(spin.bursts.mean_ms() >= 3_600_000.0, "it never stopped by itself");
-        assert!((tick.bursts.mean_ms() - 1.0).abs() < 0.01, "{:?}", tick.bursts);
-        // 99 waits of 9 ms, and the recording ends with a stop.
-        assert!((tick.blocking.mean_ms - 8.91).abs() < 0.01, "{:?}", tick.blocking);
-        assert_eq!(tick.blocking.wake, WakeSource::Interrupt);
-        assert_eq!((mix.dispatches, mix.migrations), (200, 0));
+        assert_eq!(steps(&mix, 0), [Step::Run(99 * 9000), Step::RunOn], "it never stopped by itself");
+        // Blocked since before the recording.
+        let round = [Step::Sleep(9000, None), Step::Run(1000)];
+        let first = [Step::Sleep(0, None), Step::Run(1000)];
+        let expected: Vec<Step> =
+            first.into_iter().chain([round; 99].concat()).chain([Step::Block]).collect();
+        assert_eq!(steps(&mix, 1), expected);
+        assert_eq!(tick.threads[0].cpu, Some(CpuId(0)));
+        assert_eq!((mix.figures.dispatches, mix.figures.migrations), (200, 0));
         let text = toml::to_string(&mix.scenario).expect("it can be written");
         assert_eq!(toml::from_str::<RunQueueScenario>(&text).expect("and read"), mix.scenario);
     }
 
+    /// A reader waits for a writer, which starts a child that goes on with another program.
     #[test]
-    fn who_is_excluded_is_not_in_it() {
-        let mix = recorded(&recording(), &[7]).expect("something ran");
-        assert_eq!(mix.applications.len(), 1);
-        assert_eq!(mix.applications[0].command, "spin");
-        assert!(mix.utilisation < 1.0);
+    fn who_wakes_and_starts_whom_is_kept() {
+        let switch = |from: &str, pid: u32, state: &str, to: &str, next: u32| {
+            format!(
+                "sched_switch: prev_comm={from} prev_pid={pid} prev_prio=120 prev_state={state} ==> next_comm={to} \
+                 next_pid={next} next_prio=120"
+            )
+        };
+        let lines = [
+            ("writer-5", "1.000100", switch("reader", 6, "S", "writer", 5)),
+            ("writer-5", "1.000150", "sched_waking: comm=reader pid=6 prio=120 target_cpu=000".to_owned()),
+            (
+                "writer-5",
+                "1.000170",
+                "sched_wakeup_new: comm=writer pid=7 prio=120 target_cpu=000".to_owned(),
+            ),
+            ("writer-5", "1.000200", switch("writer", 5, "S", "reader", 6)),
+            ("reader-6", "1.000240", switch("reader", 6, "S", "writer", 7)),
+            ("writer-7", "1.000250", "sched_process_exec: filename=/bin/cc pid=7 old_pid=7".to_owned()),
+            ("cc-7", "1.000300", switch("cc", 7, "Z", "swapper/0", 0)),
+        ];
+        let text: String =
+            lines.map(|(who, at, event)| format!("   {who}     [000] d..2. {at}: {event}\n")).concat();
+        let mix = recorded(&text).expect("something ran");
+        assert_eq!(mix.scenario.check(), Ok(()));
+        let of = |name: &str| {
+            let found = mix.scenario.applications.iter().position(|one| one.name == name);
+            String::from(mix.scenario.applications[found.expect(name)].threads[0].steps.clone())
+        };
+        let number =
+            |name: &str| mix.scenario.applications.iter().position(|one| one.name == name).expect(name);
+        let [reader, cc] = ["reader", "cc"].map(number);
+        assert_eq!(of("writer"), format!("50 w{reader} 20 f{cc} 30 b"));
+        assert_eq!(of("reader"), "b 40 b");
+        assert_eq!(of("cc"), "10 e 50 x");
     }
 
     #[test]
@@ -258,20 +297,22 @@ mod tests {
             .filter(|line| !line.contains("prev_comm=spin"))
             .map(|line| format!("{line}\n"))
             .collect();
-        let mix = recorded(&text, &[]).expect("something ran");
+        let mix = recorded(&text).expect("something ran");
         assert_eq!(mix.inferred, 99, "the first one is before the recording");
-        let tick = mix.scenario.applications.iter().find(|one| one.name == "tick").expect("it ran");
-        assert!((tick.bursts.mean_ms() - 1.0).abs() < 0.05, "{:?}", tick.bursts);
-        assert!((mix.utilisation - 1.0).abs() < 0.02, "{}", mix.utilisation);
+        let tick = mix.scenario.applications.iter().position(|one| one.name == "tick").expect("it ran");
+        let computed: u64 =
+            steps(&mix, tick).iter().map(|step| if let Step::Run(us) = step { *us } else { 0 }).sum();
+        assert!((98_000..=100_000).contains(&computed), "{computed}");
+        assert!((mix.figures.utilisation - 1.0).abs() < 0.02, "{}", mix.figures.utilisation);
     }
 
     #[test]
     fn nothing_makes_no_scenario() {
-        assert_eq!(recorded("", &[]), None);
+        assert_eq!(recorded(""), None);
     }
 
     #[test]
-    fn short_lived_threads_share_a_place() {
+    fn short_lived_threads_are_of_the_command_that_they_became() {
         let mut text = String::new();
         for child in 0..50 {
             let (start, end) = (1.0 + f64::from(child) * 0.02, 1.015 + f64::from(child) * 0.02);
@@ -288,11 +329,16 @@ mod tests {
                  next_comm=swapper/0 next_pid=0 next_prio=120\n"
             );
         }
-        let mix = recorded(&text, &[]).expect("something ran");
+        let mix = recorded(&text).expect("something ran");
         let [cc1] = &mix.scenario.applications[..] else { panic!("{:?}", mix.scenario.applications) };
-        assert_eq!((cc1.name.as_str(), cc1.processes), ("cc1", 1), "named by what they became");
-        assert!((cc1.bursts.mean_ms() - 15.0).abs() < 0.01, "{:?}", cc1.bursts);
-        assert!((cc1.blocking.mean_ms - 4.9).abs() < 0.1, "the gaps between them: {:?}", cc1.blocking);
+        assert_eq!((cc1.name.as_str(), cc1.processes), ("cc1", 50));
+        for (child, thread) in cc1.threads.iter().enumerate() {
+            // Nobody that is known started it.
+            let [Step::Sleep(us, _), Step::Run(15_000), Step::Exit] = thread.steps.0[..] else {
+                panic!("{:?}", thread.steps)
+            };
+            assert_eq!(us, child as u64 * 20_000);
+        }
         assert_eq!(mix.applications[0].exits, 50);
     }
 }

@@ -21,7 +21,10 @@ enum Doing {
     Waiting {
         since: Nanos,
     },
-    Blocked,
+    /// It waits, for something that another thread may do even in deferred work.
+    Blocked {
+        by_thread: bool,
+    },
 }
 
 /// A thread while it lives.
@@ -119,11 +122,11 @@ impl Threads {
                 self.running.insert(cpu, to);
             }
             SchedEvent::Woken { thread: woken, waker, cpu: last_cpu, is_new } if woken != IDLE => {
-                let by = self.running_on(cpu, thread).filter(|_| waker != Waker::Interrupt);
+                let by = self.running_on(cpu, thread).filter(|_| self.is_by_thread(woken, waker));
                 if is_new {
                     self.begin(woken, by, last_cpu, at);
                 } else {
-                    self.wake(woken, by, cpu, last_cpu, at);
+                    self.wake(woken, by, waker, (cpu, last_cpu), at);
                 }
             }
             SchedEvent::Exec => {
@@ -154,6 +157,16 @@ impl Threads {
         let index = *self.alive.get(&id)?;
         let is_there = matches!(self.all[index].doing, Doing::Running { cpu: there, .. } if there == cpu);
         is_there.then_some(index)
+    }
+
+    /// Whether it was the thread that ran which woke up `id`. Deferred work is of that thread if it sends to its own host; it
+    /// is of a timer or a device if `id` waits for these.
+    fn is_by_thread(&self, id: u32, waker: Waker) -> bool {
+        let waits_for_thread = || {
+            let doing = self.alive.get(&id).map(|&index| self.all[index].doing);
+            !matches!(doing, Some(Doing::Blocked { by_thread: false }))
+        };
+        waker == Waker::Thread || (waker == Waker::Deferred && waits_for_thread())
     }
 
     /// Some kernels leave out switches. If another thread stops on `cpu` than the one that was running there, that one has
@@ -230,7 +243,7 @@ impl Threads {
         }
         thread.did.stops += 1;
         thread.did.uninterruptible += u64::from(state == StopState::Uninterruptible);
-        thread.doing = Doing::Blocked;
+        thread.doing = Doing::Blocked { by_thread: state == StopState::Sleeping };
         if state == StopState::Dead {
             thread.did.exits += 1;
             thread.did.alive += at - thread.born;
@@ -251,7 +264,7 @@ impl Threads {
         match thread.doing {
             Doing::Waiting { since } => thread.did.waited += at - since,
             // What woke it up was not seen.
-            Doing::Blocked => thread.chain.slept(at, None),
+            Doing::Blocked { .. } => thread.chain.slept(at, None),
             Doing::Running { .. } => {}
         }
         thread.did.dispatches += 1;
@@ -277,26 +290,27 @@ impl Threads {
         }
     }
 
-    fn wake(&mut self, id: u32, by: Option<usize>, waker: CpuId, last_cpu: CpuId, at: Nanos) {
+    /// Thread number `by`, or an interrupt of the first cpu, wakes up one that last ran on the other.
+    fn wake(&mut self, id: u32, by: Option<usize>, waker: Waker, (cpu, last_cpu): (CpuId, CpuId), at: Nanos) {
         let is_known = self.alive.contains_key(&id);
-        let index = self.thread(id, Doing::Blocked);
+        let index = self.thread(id, Doing::Blocked { by_thread: true });
         let thread = &mut self.all[index];
         if !is_known {
             thread.last_cpu = Some(last_cpu);
             thread.chain.was_blocked(last_cpu);
         }
         // One that has not stopped yet is woken up too.
-        if thread.doing != Doing::Blocked {
+        if !matches!(thread.doing, Doing::Blocked { .. }) {
             return;
         }
         thread.doing = Doing::Waiting { since: at };
         thread.did.wakes += 1;
         match by {
-            Some(by) => self.all[by].chain.wake(index, at),
+            Some(by) => self.all[by].chain.wake(index, waker == Waker::Deferred, at),
             None => {
                 thread.did.by_interrupt += 1;
-                let elsewhere = thread.last_cpu != Some(waker);
-                thread.chain.slept(at, elsewhere.then_some(waker));
+                let elsewhere = thread.last_cpu != Some(cpu);
+                thread.chain.slept(at, elsewhere.then_some(cpu));
             }
         }
     }
@@ -315,9 +329,12 @@ impl Threads {
                 }
                 Doing::Waiting { since } => {
                     thread.did.waited += last - since;
-                    thread.chain.run_on();
+                    // One that was never seen to run is the scheduler's own, or demands nothing that is known.
+                    if thread.did.dispatches > 0 || thread.did.ran > Nanos::ZERO {
+                        thread.chain.run_on();
+                    }
                 }
-                Doing::Blocked => {}
+                Doing::Blocked { .. } => {}
             }
             thread.did.alive += last - thread.born;
         }

@@ -61,7 +61,7 @@ impl Machine<'_> {
         let origin = match last_cpu {
             // It ran before the simulation, and may have blocked there.
             Some(_) if self.resume_blocked(process) => return,
-            Some(cpu) => Origin::Woken(cpu),
+            Some(_) => Origin::Interrupted,
             None => Origin::Started(parent),
         };
         self.enqueue(process, origin);

@@ -158,7 +158,9 @@ impl Machine<'_> {
         let one = &mut self.processes[process];
         one.queued_at = self.now;
         one.woken = false;
-        let is_over = one.burst <= NOTHING;
+        // What a recorded thread does at the end of its burst is still to be done if it was stopped just before.
+        let is_due = matches!(one.end, BurstEnd::Step(_)) && cause.is_runnable();
+        let is_over = one.burst <= NOTHING && !is_due;
         self.scheduling.stop(task, cpu, cause, self.now);
         match cause {
             StopCause::Exit => self.exit(process, cpu),

@@ -23,7 +23,11 @@ impl Machine<'_> {
             Step::Run(_) | Step::RunOn => self.go_on(cpu, process),
             Step::Wake(other) => {
                 self.go_on(cpu, process);
-                self.wake_up(other as usize, cpu);
+                self.wake_up(other as usize, Origin::Woken(cpu));
+            }
+            Step::WakeLate(other) => {
+                self.go_on(cpu, process);
+                self.wake_up(other as usize, Origin::Interrupted);
             }
             Step::Start(other) => {
                 self.go_on(cpu, process);
@@ -53,11 +57,11 @@ impl Machine<'_> {
         self.dispatch(cpu);
     }
 
-    /// What `process` waits for has come, by what runs on `cpu`; if it does not wait, it will not the next time.
-    fn wake_up(&mut self, process: usize, cpu: usize) {
+    /// What `process` waits for has come; if it does not wait, it will not the next time.
+    fn wake_up(&mut self, process: usize, origin: Origin) {
         let one = &mut self.processes[process];
         if std::mem::take(&mut one.waits) {
-            self.enqueue(process, Origin::Woken(cpu));
+            self.enqueue(process, origin);
         } else {
             one.permits += 1;
         }

@@ -13,14 +13,14 @@ impl Machine<'_> {
         let index = self.processes[process].application;
         let by_interrupt = self.behaviours[index].wake == WakeSource::Interrupt;
         let task = self.processes[process].task;
-        let waker = match self.processes[process].woken_on.take() {
-            Some(cpu) => cpu,
-            None if by_interrupt => self.scenario.machine.interrupt_cpu as usize,
-            None => self.random.random_range(0..self.cpus.len()),
-        };
-        let preempted = by_interrupt && self.interrupt(waker, task);
-        if !preempted {
-            self.enqueue(process, Origin::Woken(waker));
+        let is_timed = self.processes[process].woken_on.take();
+        if !by_interrupt && is_timed.is_none() {
+            let waker = self.random.random_range(0..self.cpus.len());
+            return self.enqueue(process, Origin::Woken(waker));
+        }
+        let cpu = is_timed.unwrap_or(self.scenario.machine.interrupt_cpu as usize);
+        if !self.interrupt(cpu, task) {
+            self.enqueue(process, Origin::Interrupted);
         }
     }
 
@@ -61,7 +61,7 @@ impl Machine<'_> {
         let one = &mut self.processes[woken];
         one.queued_at = self.now;
         one.woken = true;
-        self.scheduling.ready(task, Origin::Woken(cpu), self.now);
+        self.scheduling.ready(task, Origin::Interrupted, self.now);
         self.dispatch(cpu);
     }
 
