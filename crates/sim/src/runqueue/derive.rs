@@ -1,8 +1,8 @@
 //! From references to footprints: what the analytic cache model is to be told of a mix whose references are described.
 //!
-//! A process of each application runs alone, on a machine with these caches, for a quantum of computing to warm up, and for
-//! another that is looked at (of a fair scheduler, as long as the standard UNIX quantum). That one is run again from where it began, with other caches, as Torrellas 1995, §3.1.1, compares
-//! dispatch intervals "with and without flushing the caches":
+//! A process of each application runs alone, on a machine with these caches, for two quanta of computing to warm up, and for
+//! another that is looked at (of a fair scheduler, as long as the standard UNIX quantum). That one is run again from where it
+//! began, with other caches, as Torrellas 1995, §3.1.1, compares dispatch intervals "with and without flushing the caches":
 //!
 //! | before the interval | the misses beyond those of the warm interval are |
 //! |---|---|
@@ -12,7 +12,7 @@
 //! | it runs on another cpu for as long | of what it wrote there, now stale here |
 //!
 //! Each figure is a mean over the processes of the application in the scenario's runs, each with its memory where it is there;
-//! of the first [`MOST`], if there are more.
+//! of the first 32, if there are more.
 
 use super::cache::alone::{Alone, Before};
 use rayon::prelude::*;
