@@ -7,7 +7,7 @@ use std::path::Path;
 use warmcore_policy::runqueue::{Affinity, replay};
 use warmcore_scenario::RunQueueScenario;
 use warmcore_scenario::document::parse;
-use warmcore_scenario::runqueue::{Attachment, Scheduler, UnixScheduler};
+use warmcore_scenario::runqueue::{Attachment, FairScheduler, Scheduler, UnixScheduler};
 use warmcore_sim::runqueue::{Tally, simulate_logged, simulate_run};
 
 /// Computing processes that reuse much, and ones that block often.
@@ -156,5 +156,54 @@ fn a_log_can_be_replayed() {
         assert_eq!(tally, simulate_run(&scenario, 0).unwrap());
         let picks = replay(scheduler.parameters(), scenario.machine.cpus, log);
         assert!(picks.is_ok_and(|picks| picks as u64 >= tally.dispatches()), "{scheduler:?}: {picks:?}");
+    }
+}
+
+/// Under the fair scheduler too, all processors' time is idle or some process's, and all work is done.
+#[test]
+fn a_fair_scheduler_conserves_time_and_work() {
+    let scenario = mix("machine = { reschedule_us = 0, interrupt_us = 0, interrupt_misses = 0 }");
+    let run = with(&scenario, FairScheduler::default());
+    let all = run.seconds * f64::from(scenario.machine.cpus);
+    let used: f64 = run.applications.iter().map(|one| one.cpu_s).sum();
+    assert!((all * (1.0 - run.idle) - used).abs() < 1e-3 * all, "{all} {used} {}", run.idle);
+    for (place, work) in [(0, 40.0), (1, 4.0)] {
+        let one = &run.applications[place];
+        assert!((one.compute_s - work).abs() < 1e-3, "{}", one.compute_s);
+        assert!(one.finished_s.is_some() && one.ended.exited == 8);
+    }
+    assert!(run.applications.iter().all(|one| one.longest_wait_s < 1.0), "nobody starves");
+    assert_eq!(run, with(&scenario, FairScheduler::default()));
+}
+
+/// A recorded reader waits for each word of its writer, whatever the scheduler; what they compute is what was recorded.
+#[test]
+fn recorded_threads_do_the_same_under_every_scheduler() {
+    let writer = "100 w1 50 s1000 ".repeat(200) + "x";
+    let reader = "b 300 ".repeat(200) + "x";
+    let text = format!(
+        r#"schema = 1
+machine = {{ cpus = 2, miss_ns = 0, reschedule_us = 0, interrupt_us = 0, interrupt_misses = 0 }}
+seconds = 10
+[[applications]]
+name = "pair"
+processes = 2
+[[applications.threads]]
+cpu = 0
+steps = "{writer}"
+[[applications.threads]]
+cpu = 1
+steps = "{reader}"
+"#
+    );
+    let scenario: RunQueueScenario = parse(&text, Path::new("pair.toml")).unwrap();
+    for scheduler in [Scheduler::from(UnixScheduler::default()), FairScheduler::default().into()] {
+        let run = with(&scenario, scheduler);
+        let one = &run.applications[0];
+        assert!((one.compute_s - 200.0 * 450e-6).abs() < 1e-6, "{}", one.compute_s);
+        assert_eq!(one.ended.exited, 2, "{scheduler:?}");
+        // Each sleeps after each word, and goes on at once when two processors are free.
+        let finished = one.finished_s.expect("both end");
+        assert!((0.230..0.260).contains(&finished), "{finished}");
     }
 }

@@ -44,7 +44,7 @@ impl Chain {
 
     fn account(&mut self, at: Nanos) {
         if self.runs {
-            self.computed += at - self.since;
+            self.computed += Nanos((at.0 - self.since.0).max(0.0));
         }
         self.since = at;
     }

@@ -97,7 +97,8 @@ pub struct Threads {
     /// Those that live, by the kernel's number, which others get later.
     alive: HashMap<u32, usize>,
     cpus: BTreeSet<CpuId>,
-    running: HashMap<CpuId, u32>,
+    /// Who runs where, and since when.
+    running: HashMap<CpuId, (u32, Nanos)>,
     inferred: u64,
     first: Option<Nanos>,
     last: Nanos,
@@ -119,7 +120,7 @@ impl Threads {
                 if to != IDLE && !to_command.starts_with(MOVER) {
                     self.start(to, to_command, to_priority, cpu, at);
                 }
-                self.running.insert(cpu, to);
+                self.running.insert(cpu, (to, at));
             }
             SchedEvent::Woken { thread: woken, waker, cpu: last_cpu, is_new } if woken != IDLE => {
                 let by = self.running_on(cpu, thread).filter(|_| self.is_by_thread(woken, waker));
@@ -172,18 +173,18 @@ impl Threads {
     /// Some kernels leave out switches. If another thread stops on `cpu` than the one that was running there, that one has
     /// stopped before: when the other could run, as far as that is known. Else none of the time between counts.
     fn infer(&mut self, from: u32, cpu: CpuId, at: Nanos) {
-        let Some(&running) = self.running.get(&cpu).filter(|running| **running != from) else { return };
+        let Some(&(running, begun)) = self.running.get(&cpu).filter(|running| running.0 != from) else {
+            return;
+        };
         self.inferred += 1;
         let doing = |id: u32| self.alive.get(&id).map(|&index| self.all[index].doing);
         let could_run = match doing(from) {
             Some(Doing::Waiting { since }) => Some(since),
             _ => None,
         };
-        let mut switched = could_run.unwrap_or(at);
-        if let Some(index) = self.running_on(cpu, running)
-            && let Doing::Running { since, .. } = self.all[index].doing
-        {
-            switched = Nanos(could_run.unwrap_or(since).0.max(since.0));
+        let mut switched = Nanos(could_run.unwrap_or(at).0.max(begun.0));
+        if let Some(index) = self.running_on(cpu, running) {
+            switched = Nanos(could_run.unwrap_or(begun).0.max(begun.0));
             let command = self.all[index].command.clone();
             let priority = self.all[index].chain.priority();
             self.stop(running, &command, priority, StopState::Sleeping, cpu, switched);
