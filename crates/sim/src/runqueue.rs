@@ -12,7 +12,7 @@
 //! | module | holds |
 //! |---|---|
 //! | [`mod@cache`] | what processes find in caches: the analytic model, and simulated caches |
-//! | [`derive`] | what the analytic model is to be told of a mix whose references are described |
+//! | [`mod@derive`] | what the analytic model is to be told of a mix whose references are described |
 //! | `process` | what a process does next |
 //! | `machine` | processors, queue and events; `machine/` what begins and ends, runs and wakes up |
 //! | `scheduling` | either scheduler, behind one interface |

@@ -120,7 +120,7 @@ impl Stream {
         let chosen = self.parts.iter().position(|part| place <= part.up_to).unwrap_or(0);
         let part = &mut self.parts[chosen];
         let offset = part.next.element(part.elements, &mut self.random) << part.element_bits;
-        let address = part.pages[(offset / PAGE) as usize] | offset % PAGE;
+        let address = part.pages[(offset / PAGE) as usize] + offset % PAGE;
         let kind = if store < part.stores { Kind::Store } else { part.kind };
         Reference::new(kind, address, part.size).by(self.owner)
     }
