@@ -21,6 +21,8 @@ use warmcore_units::{Bytes, CpuId, Cycles};
 
 const ROUNDS: usize = 101;
 const REFERENCES: usize = 1 << 20;
+/// References of a cpu before it is the next one's turn.
+const IN_TURN: usize = 100;
 
 /// What a table shows in a row: its name, and the rate of each round in millions of references a second.
 type Row = (&'static str, Vec<f64>);
@@ -77,14 +79,19 @@ fn measure((name, trace): &Trace, rounds: usize) {
             (Displacements::default(), Unused::new(&three, Bytes(4))),
         ),
     );
+    // Write-through with a buffer, and several cpus, go reference by reference.
+    let mut dec = build(&machines::dec_3000_600(Cycles(50)), warmcore_cachesim::Nothing);
+    let mut sgi = build(&machines::sgi_4d_340(), warmcore_cachesim::Nothing);
     let mut words = vec![0; 1024];
     // The first round only fills the caches.
-    let mut rows: [Row; 8] = [
+    let mut rows: [Row; 10] = [
         ("reading the trace", Vec::new()),
         ("one direct-mapped cache as a bare loop", Vec::new()),
         ("one direct-mapped level", Vec::new()),
         ("three levels", Vec::new()),
         ("three levels, one reference at a time", Vec::new()),
+        ("DEC 3000/600", Vec::new()),
+        ("SGI 4D/340, four cpus in turn", Vec::new()),
         ("three levels, by owner", Vec::new()),
         ("three levels, by kind of miss", Vec::new()),
         ("three levels, all observers", Vec::new()),
@@ -96,6 +103,8 @@ fn measure((name, trace): &Trace, rounds: usize) {
             time(|| one.run(CpuId(0), trace).0),
             time(|| all.run(CpuId(0), trace).0),
             time(|| trace.iter().map(|&reference| single.access(CpuId(0), reference).cycles.0).sum()),
+            time(|| dec.run(CpuId(0), trace).0),
+            time(|| in_turn(&mut sgi, trace)),
             time(|| owners.run(CpuId(0), trace).0),
             time(|| kinds.run(CpuId(0), trace).0),
             time(|| everything.run(CpuId(0), trace).0),
@@ -117,6 +126,12 @@ fn measure((name, trace): &Trace, rounds: usize) {
 
 fn build<O: Observer>(description: &Description, observer: O) -> Hierarchy<O> {
     Hierarchy::observed(description, observer).expect("the machine can be built")
+}
+
+/// Lets the four cpus of `caches` make references of `trace` in turn, so that stores of one concern the others.
+fn in_turn(caches: &mut Hierarchy, trace: &[Reference]) -> u64 {
+    let turns = trace.chunks(IN_TURN).zip((0..4).cycle());
+    turns.map(|(references, cpu)| caches.run(CpuId(cpu), references).0).sum()
 }
 
 /// The part of its accesses that misses, of each cache.

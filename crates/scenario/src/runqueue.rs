@@ -4,17 +4,21 @@
 //! applications take, what their caches cost, and who waits how long.
 
 mod application;
+mod caches;
 mod fair;
 mod machine;
 mod recorded;
+mod references;
 mod scheduler;
 mod thread;
 mod unix;
 
 pub use application::{Application, Blocking, Bursts, Ends, Footprint, Jobs, Lock, WakeSource};
+pub use caches::{CacheLevel, KnownMachine, MachineCaches};
 pub use fair::FairScheduler;
 pub use machine::RunQueueMachine;
 pub use recorded::RecordedFigures;
+pub use references::{Part, Pattern, References};
 pub use scheduler::{Attachment, Scheduler, SchedulerKind};
 pub use thread::{RecordedThread, Step, Steps};
 pub use unix::UnixScheduler;
@@ -75,6 +79,31 @@ impl RunQueueScenario {
         self.applications.iter().fold(0, |sum, application| sum.saturating_add(application.processes))
     }
 
+    /// Either all goes through simulated caches, or nothing does.
+    fn check_references(&self, index: usize, application: &Application) -> Result<(), Fault> {
+        let field = |name: &str| format!("applications.{index}.{name}");
+        match (&self.machine.caches, &application.references) {
+            (None, None) => Ok(()),
+            (Some(_), None) => {
+                let expected = "the references of its processes, which go through `machine.caches`";
+                Err(Fault::new(field("references"), "absent", expected))
+            }
+            (None, Some(_)) => {
+                let expected = "`machine.caches` too, through which they go";
+                Err(Fault::new(field("references"), "given without caches", expected))
+            }
+            (Some(_), Some(_)) if application.footprint != Footprint::default() => {
+                let expected = "no footprint beside `references`, from which misses come";
+                Err(Fault::new(field("footprint"), "given", expected))
+            }
+            (Some(_), Some(references)) => {
+                let successors =
+                    application.jobs.map_or(0.0, |jobs| f64::from(jobs.count) * f64::from(jobs.stages));
+                references.check_size(&field("references"), application.processes.into(), successors)
+            }
+        }
+    }
+
     fn check_length(&self) -> Result<(), Fault> {
         if !(1..=1000).contains(&self.runs) {
             return Err(Fault::new("runs", self.runs, "between 1 and 1000"));
@@ -112,6 +141,7 @@ impl Checked for RunQueueScenario {
         }
         for (index, application) in self.applications.iter().enumerate() {
             application.check(index, self.machine.cpus, self.processes())?;
+            self.check_references(index, application)?;
         }
         if self.processes() > MAX_PROCESSES {
             let expected = format!("at most {MAX_PROCESSES} processes in all");
@@ -191,6 +221,85 @@ blocking = { mean_ms = 10 }
         ] {
             let text = MIX.replacen(from, to, 1);
             assert_ne!(text, MIX, "{from}");
+            let found = read(&text).expect_err(to);
+            assert!(found.contains(expected), "{to}: {found}");
+        }
+    }
+
+    const DETAILED: &str = r#"schema = 1
+seconds = 1
+
+[machine]
+caches = { of = "sgi-4d-340" }
+
+[[applications]]
+name = "Matrix"
+processes = 8
+bursts = { tail_ms = 500 }
+ends = { reschedule = 3 }
+references = { per_us = 8, parts = [
+  { kib = 48, share = 1, stores = 0.2, pattern = { loop = { block_kib = 8, repeats = 4 } } },
+  { kib = 16, share = 1, code = true },
+] }
+"#;
+
+    #[test]
+    fn caches_and_references_are_read_and_written_back() {
+        let scenario = read(DETAILED).unwrap();
+        assert_eq!(read(&toml::to_string(&scenario).unwrap()).unwrap(), scenario);
+        let described = scenario.machine.caches.map(|caches| caches.description(8));
+        assert_eq!(
+            described.map(|described| (described.caches.len(), described.cpus().len())),
+            Some((24, 8))
+        );
+        let levels = r#"{ mhz = 1000, memory_cycles = 200, levels = [
+  { level = 1, kind = "unified", kib = 32, line_bytes = 64, ways = 8, cycles = 4 },
+  { level = 2, kind = "unified", kib = 4096, line_bytes = 64, ways = 16, cycles = 40, shared = true },
+] }"#;
+        let scenario = read(&DETAILED.replacen(r#"{ of = "sgi-4d-340" }"#, levels, 1)).unwrap();
+        let described = scenario.machine.caches.map(|caches| caches.description(4));
+        let sharing: Option<Vec<usize>> =
+            described.map(|described| described.caches.iter().map(|cache| cache.shared_by.len()).collect());
+        assert_eq!(sharing, Some(vec![1, 1, 1, 1, 4]));
+    }
+
+    #[test]
+    fn caches_without_references_are_refused() {
+        let text = DETAILED.split("references").next().unwrap();
+        let found = read(text).expect_err("no references");
+        assert!(found.contains("`applications.0.references` is absent"), "{found}");
+    }
+
+    #[test]
+    fn incomplete_or_mixed_caches_are_refused_with_line_and_field() {
+        for (from, to, expected) in [
+            (r#"of = "sgi-4d-340""#, r#"of = "vax""#, "unknown name `vax`"),
+            (r#"of = "sgi-4d-340""#, "", "`machine.caches` is without caches, expected a known machine"),
+            (r#"of = "sgi-4d-340""#, r#"of = "dec-3000-600""#, "`machine.caches.memory_cycles` is absent"),
+            (r#"of = "sgi-4d-340""#, r#"of = "three-levels""#, "`machine.caches.mhz` is absent"),
+            (
+                r#"of = "sgi-4d-340""#,
+                r#"mhz = 33, memory_cycles = 9, levels = [{ level = 1, kind = "data", kib = 3, line_bytes = 16, ways = 1, cycles = 1 }]"#,
+                "r.toml:5: not a usable scenario of a run queue: `machine.caches.levels.0.kib` is 3 KiB",
+            ),
+            (r#"caches = { of = "sgi-4d-340" }"#, "", "`applications.0.references` is given without caches"),
+            ("[machine]", "[machine]\nmiss_ns = 70", "`machine.miss_ns` is 70, expected nothing"),
+            ("ends =", "footprint = { reload_misses = 3 }\nends =", "`applications.0.footprint` is given"),
+            ("per_us = 8", "per_us = 0", "`applications.0.references.per_us` is 0"),
+            (
+                "block_kib = 8",
+                "block_kib = 80",
+                "`applications.0.references.parts.0.pattern.loop.block_kib` is 80",
+            ),
+            (
+                "code = true",
+                "code = true, stores = 1",
+                "`applications.0.references.parts.1.stores` is 1, expected 0",
+            ),
+            ("kib = 48", "kib = 480000", "`applications.0.references.parts` is 3750 MiB in all processes"),
+        ] {
+            let text = DETAILED.replacen(from, to, 1);
+            assert_ne!(text, DETAILED, "{from}");
             let found = read(&text).expect_err(to);
             assert!(found.contains(expected), "{to}: {found}");
         }

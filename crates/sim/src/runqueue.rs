@@ -11,7 +11,8 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`mod@cache`] | the analytic cache model: reload, steady misses, displacement, migration |
+//! | [`mod@cache`] | what processes find in caches: the analytic model, and simulated caches |
+//! | [`mod@derive`] | what the analytic model is to be told of a mix whose references are described |
 //! | `process` | what a process does next |
 //! | `machine` | processors, queue and events; `machine/` what begins and ends, runs and wakes up |
 //! | `scheduling` | either scheduler, behind one interface |
@@ -25,6 +26,7 @@
 
 pub mod advice;
 pub mod cache;
+pub mod derive;
 mod logged;
 mod machine;
 mod process;
@@ -32,5 +34,8 @@ pub mod run;
 mod scheduling;
 pub mod tally;
 
-pub use run::{Comparison, Outcome, compare, simulate, simulate_logged, simulate_run};
+pub use run::{
+    Comparison, Outcome, compare, simulate, simulate_logged, simulate_run, simulate_watched,
+    simulate_watched_run,
+};
 pub use tally::{ApplicationTally, Durations, Tally};

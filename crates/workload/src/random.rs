@@ -38,11 +38,15 @@ pub enum Purpose {
     Process,
     /// The data of a parallel program.
     Input,
+    /// What a process refers to in memory.
+    Reference,
+    /// Where the pages of memory lie.
+    Page,
 }
 
 impl Purpose {
     /// Every purpose.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 14] = [
         Self::Interarrival,
         Self::Stream,
         Self::Policy,
@@ -55,6 +59,8 @@ impl Purpose {
         Self::Costs,
         Self::Process,
         Self::Input,
+        Self::Reference,
+        Self::Page,
     ];
 }
 

@@ -4,6 +4,7 @@
 use super::associative::Associative;
 use super::{Lookup, Loss, Observer, Reason};
 use crate::{CacheId, Cause, Description, Owner};
+use core::ops::AddAssign;
 use hashbrown::{HashMap, HashSet};
 use std::collections::BTreeMap;
 
@@ -54,6 +55,12 @@ impl MissCounts {
     }
 }
 
+impl AddAssign for MissCounts {
+    fn add_assign(&mut self, other: Self) {
+        self.0.iter_mut().zip(other.0).for_each(|(all, one)| *all += one);
+    }
+}
+
 /// Watches why lines are not there. Counted are lines that come because of a reference or a drained store; stores that
 /// pass by a write-through cache bring none, and are not counted there.
 #[derive(Clone, Debug)]
@@ -87,11 +94,7 @@ impl MissKinds {
     #[must_use]
     pub fn get(&self, cache: CacheId) -> MissCounts {
         let mut sum = MissCounts::default();
-        for (_, _, counts) in self.iter().filter(|&(other, ..)| other == cache) {
-            for (all, one) in sum.0.iter_mut().zip(counts.0) {
-                *all += one;
-            }
-        }
+        self.iter().filter(|&(other, ..)| other == cache).for_each(|(_, _, counts)| sum += *counts);
         sum
     }
 

@@ -7,15 +7,18 @@
 //! |---|---|
 //! | [`ByOwner`] | who asks, and who misses |
 //! | [`MissKinds`] | whether a miss is the first of its line, for want of capacity, a conflict, or of what was taken away |
+//! | [`MissCauses`] | who is to blame for a miss: the owner itself, another, another processor |
 //! | [`Displacements`] | which line displaces which, whose displaces whose, and who misses it later |
 //! | [`Unused`] | how much of what is fetched nobody asks for |
 
 mod associative;
+mod causes;
 mod displacements;
 mod kinds;
 mod owners;
 mod unused;
 
+pub use causes::{Blame, BlameCounts, MissCauses};
 pub use displacements::{Displacements, LinePair, OwnerPair};
 pub use kinds::{MissCounts, MissKind, MissKinds};
 pub use owners::{ByOwner, OwnerCounts};

@@ -30,6 +30,14 @@ pub(crate) struct SimulateRunqueueArguments {
     #[arg(long, conflicts_with_all = ["document", "seed", "runs", "json"])]
     pub(crate) print_example: bool,
 
+    /// Print one whose cache misses come from references through simulated caches
+    #[arg(long, conflicts_with_all = ["document", "seed", "runs", "json", "print_example"])]
+    pub(crate) print_references: bool,
+
+    /// Print the scenario with footprints derived from its references, for the analytic cache model, instead of simulating
+    #[arg(long, conflicts_with_all = ["print_example", "print_references", "log", "json"])]
+    pub(crate) derive_footprints: bool,
+
     /// Also write what happened to the queue in the first run and what was decided, one event a line
     #[arg(long, value_name = "FILE", conflicts_with = "print_example")]
     pub(crate) log: Option<PathBuf>,

@@ -1,11 +1,15 @@
 //! `warmcore simulate runqueue`.
 
+mod misses;
+
 use crate::args::runqueue::{MixArguments, SimulateRunqueueArguments};
 use crate::calibrate::existing;
 use crate::json::{self, Versioned};
 use crate::misuse::{OrMisuse, misuse};
 use crate::terminal::table;
 use crate::{documents, flags, folder};
+use miette::IntoDiagnostic;
+use misses::CachesFigures;
 use serde::Serialize;
 use std::fmt::Write;
 use std::path::Path;
@@ -14,7 +18,8 @@ use warmcore_record::atomic_file::{self, Existing};
 use warmcore_scenario::RunQueueScenario;
 use warmcore_scenario::runqueue::{SchedulerKind, UnixScheduler};
 use warmcore_sim::runqueue::advice::{Assessment, alternatives, assess, longest_wait};
-use warmcore_sim::runqueue::{ApplicationTally, Outcome, Tally, simulate, simulate_logged};
+use warmcore_sim::runqueue::derive::derive;
+use warmcore_sim::runqueue::{ApplicationTally, Outcome, Tally, simulate_logged, simulate_watched};
 use warmcore_units::Estimate;
 
 /// Version of what `--json` prints.
@@ -22,17 +27,25 @@ const SCHEMA: u32 = 1;
 
 /// A scenario to begin with.
 const EXAMPLE: &str = include_str!("example.toml");
+/// One whose misses come from references.
+const REFERENCES: &str = include_str!("references.toml");
 
 pub(crate) fn run(arguments: &SimulateRunqueueArguments) -> miette::Result<()> {
     if arguments.print_example {
         return crate::output::print(EXAMPLE.as_bytes());
     }
+    if arguments.print_references {
+        return crate::output::print(REFERENCES.as_bytes());
+    }
     let scenario = scenario(&arguments.mix)?;
+    if arguments.derive_footprints {
+        return print_footprints(&scenario);
+    }
     if let Some(path) = &arguments.log {
         write_log(&scenario, path, existing(arguments.force))?;
     }
     let began = Instant::now();
-    let own = simulate(&scenario).map_err(|fault| flags::refused(&fault))?;
+    let own = simulate_watched(&scenario).map_err(|fault| flags::refused(&fault))?;
     let assessed = assess(&scenario, &own, alternatives(&scenario.scheduler, scenario.machine.cpus));
     let assessed = assessed.map_err(|fault| flags::refused(&fault))?;
     let seconds = began.elapsed().as_secs_f64();
@@ -41,6 +54,15 @@ pub(crate) fn run(arguments: &SimulateRunqueueArguments) -> miette::Result<()> {
         return crate::output::print(json::pretty(&Versioned::new(SCHEMA, figures))?.as_bytes());
     }
     crate::output::print(summary(&scenario, &own, &assessed, seconds).as_bytes())
+}
+
+/// Prints the same mix for the analytic cache model.
+fn print_footprints(scenario: &RunQueueScenario) -> miette::Result<()> {
+    let derivation = derive(scenario).map_err(|fault| flags::refused(&fault))?;
+    let text = toml::to_string(&derivation.scenario).into_diagnostic()?;
+    let head = "# Footprints derived from references: a process of each application alone with the caches of the machine, \
+                cold against warm.\n# Times of computing hold what a process waits for its cpu's own caches.\n";
+    crate::output::print(format!("{head}{text}").as_bytes())
 }
 
 /// Writes what happens to the queue in the first run: the constants of the scheduler as a comment, then the records.
@@ -87,8 +109,9 @@ fn summary(scenario: &RunQueueScenario, own: &Outcome, assessed: &[Assessment], 
     );
     let tail = tail + &compared(scenario, own);
     format!(
-        "{head}\n{}\n{tail}\n{}\n{}\n{}",
+        "{head}\n{}\n{tail}\n{}{}\n{}\n{}",
         applications(scenario, own),
+        misses::misses(scenario, own),
         alternatives_table(assessed),
         advice(scenario, own, assessed),
         ended(scenario, seconds)
@@ -272,6 +295,8 @@ struct ApplicationFigures<'a> {
     migrations: Estimate<f64>,
     median_slice_ms: Estimate<f64>,
     longest_wait_s: Estimate<f64>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    caches: Vec<CachesFigures>,
 }
 
 #[derive(Serialize)]
@@ -301,6 +326,7 @@ impl<'a> Figures<'a> {
                 migrations: of(|one| one.migrations as f64),
                 median_slice_ms: of(|one| one.slices.median_ms(0.0)),
                 longest_wait_s: longest_wait(own, place),
+                caches: CachesFigures::of_application(own, place),
             }
         };
         let alternative = |one: &'a Assessment| AlternativeFigures {
@@ -334,8 +360,10 @@ mod tests {
     use warmcore_scenario::document::parse;
 
     #[test]
-    fn the_example_can_be_simulated() {
+    fn the_examples_can_be_simulated() {
         let scenario = parse::<RunQueueScenario>(EXAMPLE, Path::new("example.toml"));
         assert_eq!(scenario.map(|scenario| scenario.processes()).ok(), Some(12));
+        let scenario = parse::<RunQueueScenario>(REFERENCES, Path::new("references.toml"));
+        assert_eq!(scenario.map(|scenario| scenario.processes()).ok(), Some(8));
     }
 }

@@ -70,8 +70,9 @@ impl Calibration {
             displacing_misses: LINES,
             ..RunQueueMachine::default()
         };
+        let miss_ms = machine.miss_ns / 1e6;
         let mut calibration = Self { open, machine, fitted: BTreeMap::new(), seed };
-        let begin = |app| Fitted::from_table_iv(app, machine.miss_ns / 1e6);
+        let begin = |app| Fitted::from_table_iv(app, miss_ms);
         let free = |app| Free { app, displacing: false, steady: true, idle: FreeIdle::Serial };
 
         let fitted = calibration.fit(
@@ -110,14 +111,14 @@ impl Calibration {
     #[must_use]
     pub fn scenario(&self, workload: Workload, scheduler: UnixScheduler, runs: u32) -> RunQueueScenario {
         let fitted = self.fitted.get(&workload).map_or(&[][..], |fitted| fitted);
-        self.with(workload, fitted, self.machine, scheduler, runs)
+        self.with(workload, fitted, &self.machine, scheduler, runs)
     }
 
     fn with(
         &self,
         workload: Workload,
         fitted: &[Fitted],
-        machine: RunQueueMachine,
+        machine: &RunQueueMachine,
         scheduler: UnixScheduler,
         runs: u32,
     ) -> RunQueueScenario {
@@ -128,12 +129,10 @@ impl Calibration {
             seed: self.seed,
             runs,
             seconds: None,
-            machine,
+            machine: machine.clone(),
             scheduler: scheduler.into(),
             recorded: None,
-            applications: apps
-                .map(|(&app, &fitted)| application(app, fitted, &self.open, &machine))
-                .collect(),
+            applications: apps.map(|(&app, &fitted)| application(app, fitted, &self.open, machine)).collect(),
         }
     }
 
@@ -166,7 +165,7 @@ impl Calibration {
         let places: Vec<usize> =
             (0..fitted.len()).filter(|&at| workload.applications()[at] == free.app).collect();
         for step in 0..STEPS {
-            let scenario = self.with(workload, &fitted, self.machine, self.open.scheduler(), runs);
+            let scenario = self.with(workload, &fitted, &self.machine, self.open.scheduler(), runs);
             let outcome = simulate(&scenario)?;
             let found_time = mean(&outcome, warmcore_sim::runqueue::Tally::mean_completion_s);
             let found_misses = mean(&outcome, warmcore_sim::runqueue::Tally::misses) / 1e6;

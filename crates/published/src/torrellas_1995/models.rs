@@ -63,6 +63,7 @@ pub fn application(app: App, fitted: Fitted, open: &Open, machine: &RunQueueMach
         serial_ms: fitted.serial_ms,
         jobs,
         footprint,
+        references: None,
         bursts: bursts(app, footprint, open, machine),
         ends: Ends { block: ends[1], yielding: ends[2], reschedule: ends[3] },
         blocking: Blocking { mean_ms: fitted.blocked_ms, wake },

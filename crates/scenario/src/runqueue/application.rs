@@ -1,6 +1,6 @@
 //! An application of a run-queue scenario: what its processes do.
 
-use super::{MAX_PROCESSES, MILLISECONDS, RecordedThread, within};
+use super::{MAX_PROCESSES, MILLISECONDS, RecordedThread, References, within};
 use serde::{Deserialize, Serialize};
 use warmcore_units::{CpuId, Fault};
 
@@ -28,6 +28,9 @@ pub struct Application {
     /// What it does to caches.
     #[serde(default)]
     pub footprint: Footprint,
+    /// What it refers to, instead of a footprint, if the machine's caches are simulated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub references: Option<References>,
     /// How long a process computes until it next gives up the processor by itself.
     #[serde(default, skip_serializing_if = "Bursts::is_empty")]
     pub bursts: Bursts,
@@ -197,6 +200,9 @@ impl Application {
             jobs.check(&field("jobs"), self.work_ms.is_some())?;
         }
         self.footprint.check(&field("footprint"))?;
+        if let Some(references) = &self.references {
+            references.check(&field("references"))?;
+        }
         if !self.threads.is_empty() {
             return self.check_threads(&field("threads"), cpus, all);
         }
@@ -214,6 +220,10 @@ impl Application {
         }
         if self.work_ms.is_some() || self.serial_ms > 0.0 {
             return Err(Fault::new(field, "given with work_ms or serial_ms", "only one of them"));
+        }
+        if self.references.is_some() {
+            let expected = "no references: what was recorded holds the time of misses";
+            return Err(Fault::new(field, "given with references", expected));
         }
         let mut threads = self.threads.iter().enumerate();
         threads.try_for_each(|(place, thread)| thread.check(&format!("{field}.{place}"), cpus, all))

@@ -1,12 +1,12 @@
-//! The machine of a run-queue scenario, as far as the analytic cache model knows it.
+//! The machine of a run-queue scenario: its caches as the analytic model knows them, or simulated ones.
 
-use super::within;
+use super::{MachineCaches, within};
 use crate::limits::MAX_PROCESSORS;
 use serde::{Deserialize, Serialize};
 use warmcore_units::{Fault, Nanos};
 
 /// Processors with private caches, and what the kernel costs.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct RunQueueMachine {
     /// The number of processors.
@@ -24,6 +24,9 @@ pub struct RunQueueMachine {
     pub interrupt_us: f64,
     /// The misses of such an interrupt.
     pub interrupt_misses: f64,
+    /// Its caches, if references go through simulated ones. What misses cost and displace comes from them then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub caches: Option<MachineCaches>,
 }
 
 impl Default for RunQueueMachine {
@@ -38,6 +41,7 @@ impl Default for RunQueueMachine {
             interrupt_cpu: 0,
             interrupt_us: 100.0,
             interrupt_misses: 50.0,
+            caches: None,
         }
     }
 }
@@ -62,6 +66,21 @@ impl RunQueueMachine {
         within("machine.displacing_misses", self.displacing_misses, 1.0..=1e12, "misses")?;
         within("machine.reschedule_us", self.reschedule_us, 0.0..=1e6, "microseconds")?;
         within("machine.interrupt_us", self.interrupt_us, 0.0..=1e6, "microseconds")?;
-        within("machine.interrupt_misses", self.interrupt_misses, 0.0..=1e9, "misses")
+        within("machine.interrupt_misses", self.interrupt_misses, 0.0..=1e9, "misses")?;
+        self.caches.as_ref().map_or(Ok(()), |caches| self.check_caches(caches))
+    }
+
+    fn check_caches(&self, caches: &MachineCaches) -> Result<(), Fault> {
+        let default = Self::default();
+        let analytic = [
+            ("miss_ns", self.miss_ns, default.miss_ns),
+            ("displacing_misses", self.displacing_misses, default.displacing_misses),
+        ];
+        if let Some((name, value, _)) = analytic.into_iter().find(|(_, value, default)| value != default) {
+            let expected = "nothing: it follows from `machine.caches`";
+            return Err(Fault::new(format!("machine.{name}"), value, expected));
+        }
+        within("machine.interrupt_misses", self.interrupt_misses, 0.0..=1e6, "misses")?;
+        caches.check(self.cpus)
     }
 }

@@ -14,7 +14,7 @@ mod steps;
 mod ticks;
 mod wake;
 
-use super::cache::Caches;
+use super::cache::{CacheModel, cache_model};
 use super::process::{Behaviour, BurstEnd, Process};
 use super::scheduling::Scheduling;
 use super::tally::{ApplicationTally, Tally};
@@ -27,8 +27,6 @@ use warmcore_workload::Purpose;
 use warmcore_workload::random::{Key, Random};
 
 const SECOND: u64 = 1_000_000_000;
-/// Computing below this, in nanoseconds, is no computing: rounding of times leaves it.
-const NOTHING: f64 = 1.0;
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Event {
@@ -50,8 +48,6 @@ struct Processor {
     segment: u64,
     /// When its process began to compute in this segment.
     began: u64,
-    /// The part of its state that was absent then.
-    absent: f64,
     /// How far it computes in this segment if nothing stops it, in nanoseconds.
     target: f64,
     /// When its quantum is over.
@@ -78,6 +74,15 @@ struct Progress {
     count: usize,
 }
 
+/// What a run keeps beside its figures.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Keeps {
+    /// What happened to the queue.
+    pub(super) log: bool,
+    /// Misses by kind, of simulated caches.
+    pub(super) kinds: bool,
+}
+
 pub(super) struct Machine<'s> {
     scenario: &'s RunQueueScenario,
     scheduling: Scheduling,
@@ -90,7 +95,7 @@ pub(super) struct Machine<'s> {
     idle: Vec<usize>,
     /// The longest time until the scheduler looks at what runs, in nanoseconds.
     quantum: u64,
-    caches: Caches,
+    caches: Box<dyn CacheModel>,
     events: BinaryHeap<Reverse<(u64, u64, Event)>>,
     foreseen: u64,
     now: u64,
@@ -103,7 +108,7 @@ pub(super) struct Machine<'s> {
 impl<'s> Machine<'s> {
     /// The machine of a checked `scenario` in run number `replication`, before anything runs. `None` if the scenario was
     /// not checked and is impossible.
-    pub(super) fn new(scenario: &'s RunQueueScenario, replication: u64, logs: bool) -> Option<Self> {
+    pub(super) fn new(scenario: &'s RunQueueScenario, replication: u64, keeps: Keeps) -> Option<Self> {
         let cpus = scenario.machine.cpus as usize;
         let mut processes = Vec::new();
         let mut progress = Vec::new();
@@ -118,13 +123,9 @@ impl<'s> Machine<'s> {
         mark_started(scenario, &mut processes);
         let key = Key { seed: scenario.seed, point: u64::MAX, replication };
         Some(Self {
-            scheduling: Scheduling::new(scenario, scenario.seed ^ (replication << 32), logs)?,
+            scheduling: Scheduling::new(scenario, scenario.seed ^ (replication << 32), keeps.log)?,
             owners: Vec::new(),
-            behaviours: scenario
-                .applications
-                .iter()
-                .map(|one| Behaviour::new(one, scenario.machine.miss_ns))
-                .collect(),
+            behaviours: scenario.applications.iter().map(Behaviour::new).collect(),
             cpus: vec![Processor { idle_since: Some(0), ..Processor::default() }; cpus],
             idle: (0..cpus).collect(),
             quantum: match scenario.scheduler.kind() {
@@ -132,7 +133,7 @@ impl<'s> Machine<'s> {
                 // Slices end at ticks.
                 SchedulerKind::Fair => u64::MAX,
             },
-            caches: Caches::new(scenario),
+            caches: cache_model(scenario, replication, keeps.kinds)?,
             events: BinaryHeap::new(),
             foreseen: 0,
             now: 0,
@@ -215,6 +216,7 @@ impl<'s> Machine<'s> {
                 self.tally[self.processes[owner].application].slices.push(length);
             }
         }
+        self.caches.report(&mut self.tally);
         let all = self.now as f64 * self.cpus.len() as f64;
         let part = |of: fn(&Processor) -> u64| self.cpus.iter().map(of).sum::<u64>() as f64 / all;
         Tally {

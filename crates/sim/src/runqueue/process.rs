@@ -1,6 +1,5 @@
 //! What a process does: how long it computes, how that ends, and how long it blocks.
 
-use super::cache::MissModel;
 use rand::{Rng, RngExt};
 use rand_distr::{Distribution, Exp1, Gamma};
 use warmcore_scenario::RunQueueScenario;
@@ -61,8 +60,6 @@ const ENDLESS: f64 = 1e15;
 /// What the processes of an application have in common.
 #[derive(Clone, Debug)]
 pub(super) struct Behaviour {
-    pub(super) model: MissModel,
-    pub(super) written: f64,
     pub(super) wake: WakeSource,
     pub(super) lock_held: f64,
     pub(super) retry: f64,
@@ -74,12 +71,10 @@ pub(super) struct Behaviour {
 }
 
 impl Behaviour {
-    pub(super) fn new(application: &Application, miss_ns: f64) -> Self {
+    pub(super) fn new(application: &Application) -> Self {
         let ends = application.ends;
         let sum = ends.block + ends.yielding + ends.reschedule;
         Self {
-            model: MissModel::new(application.footprint, miss_ns),
-            written: application.footprint.written,
             wake: application.blocking.wake,
             lock_held: application.lock.held,
             retry: application.lock.retry_ms * 1e6,

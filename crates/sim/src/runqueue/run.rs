@@ -1,6 +1,6 @@
 //! Independent runs of a scenario, and their figures with intervals.
 
-use super::machine::Machine;
+use super::machine::{Keeps, Machine};
 use super::tally::Tally;
 use rayon::prelude::*;
 use warmcore_policy::runqueue::Record;
@@ -28,7 +28,18 @@ pub struct Comparison {
 /// # Errors
 /// If the scenario is impossible.
 pub fn simulate_run(scenario: &RunQueueScenario, replication: u64) -> Result<Tally, Fault> {
-    let (tally, _) = run(scenario, replication, false)?;
+    let (tally, _) = run(scenario, replication, Keeps::default())?;
+    Ok(tally)
+}
+
+/// The same run, with misses by kind and by who is to blame if caches are simulated: [`ApplicationTally::levels`].
+///
+/// # Errors
+/// If the scenario is impossible.
+///
+/// [`ApplicationTally::levels`]: super::ApplicationTally::levels
+pub fn simulate_watched_run(scenario: &RunQueueScenario, replication: u64) -> Result<Tally, Fault> {
+    let (tally, _) = run(scenario, replication, Keeps { kinds: true, ..Keeps::default() })?;
     Ok(tally)
 }
 
@@ -37,12 +48,12 @@ pub fn simulate_run(scenario: &RunQueueScenario, replication: u64) -> Result<Tal
 /// # Errors
 /// If the scenario is impossible.
 pub fn simulate_logged(scenario: &RunQueueScenario, replication: u64) -> Result<(Tally, Vec<Record>), Fault> {
-    run(scenario, replication, true)
+    run(scenario, replication, Keeps { log: true, ..Keeps::default() })
 }
 
-fn run(scenario: &RunQueueScenario, replication: u64, logs: bool) -> Result<(Tally, Vec<Record>), Fault> {
+fn run(scenario: &RunQueueScenario, replication: u64, keeps: Keeps) -> Result<(Tally, Vec<Record>), Fault> {
     scenario.check()?;
-    let machine = Machine::new(scenario, replication, logs);
+    let machine = Machine::new(scenario, replication, keeps);
     machine.map(Machine::run).ok_or_else(|| Fault::new("scheduler", "impossible", "possible parameters"))
 }
 
@@ -51,9 +62,23 @@ fn run(scenario: &RunQueueScenario, replication: u64, logs: bool) -> Result<(Tal
 /// # Errors
 /// If the scenario is impossible.
 pub fn simulate(scenario: &RunQueueScenario) -> Result<Outcome, Fault> {
-    let runs: Result<Vec<Tally>, Fault> =
-        (0..u64::from(scenario.runs)).into_par_iter().map(|run| simulate_run(scenario, run)).collect();
-    Ok(Outcome { runs: runs? })
+    every_run(scenario, simulate_run)
+}
+
+/// The same runs, with what [`simulate_watched_run`] adds.
+///
+/// # Errors
+/// If the scenario is impossible.
+pub fn simulate_watched(scenario: &RunQueueScenario) -> Result<Outcome, Fault> {
+    every_run(scenario, simulate_watched_run)
+}
+
+fn every_run(
+    scenario: &RunQueueScenario,
+    one: impl Fn(&RunQueueScenario, u64) -> Result<Tally, Fault> + Sync,
+) -> Result<Outcome, Fault> {
+    let runs = (0..u64::from(scenario.runs)).into_par_iter().map(|run| one(scenario, run));
+    Ok(Outcome { runs: runs.collect::<Result<_, _>>()? })
 }
 
 /// By which fraction `quantity` changes from `base` to `other`, run by run: the same processes do the same in both.

@@ -1,6 +1,9 @@
 //! What is counted in a run.
 
+use warmcore_cachesim::observe::{BlameCounts, MissCounts};
 use warmcore_policy::runqueue::StopCause;
+
+pub use warmcore_cachesim::observe::{Blame, MissKind};
 
 /// Widest bin that [`Durations`] holds, in milliseconds; longer ones share the last bin.
 const BINS: usize = 2000;
@@ -112,6 +115,17 @@ impl Ended {
     }
 }
 
+/// The misses of an application in the caches of one level and kind.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct LevelMisses {
+    /// Which caches, such as `level 1, data`.
+    pub caches: String,
+    /// By kind.
+    pub kinds: MissCounts,
+    /// By who is to blame.
+    pub blame: BlameCounts,
+}
+
 /// What happened to an application.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct ApplicationTally {
@@ -123,8 +137,13 @@ pub struct ApplicationTally {
     pub compute_s: f64,
     /// Cache misses.
     pub misses: f64,
-    /// Of those, of reloading state.
+    /// Of those, of reloading state. With simulated caches, where misses are watched: of lines that were in another
+    /// cpu's cache, or that another process displaced or invalidated.
     pub reload_misses: f64,
+    /// References to memory, if caches are simulated.
+    pub references: u64,
+    /// The misses in each level and kind of simulated caches, if they are watched.
+    pub levels: Vec<LevelMisses>,
     /// Durations of dispatch intervals: from one search of the queue to the next.
     pub dispatches: Durations,
     /// Durations of effective time slices: without another process in between.

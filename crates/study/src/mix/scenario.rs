@@ -152,6 +152,7 @@ fn application(name: &str, mut threads: Vec<(u32, RecordedThread)>) -> Applicati
         serial_ms: 0.0,
         jobs: None,
         footprint: Footprint::default(),
+        references: None,
         bursts: Bursts::default(),
         ends: Ends::default(),
         blocking: Blocking::default(),

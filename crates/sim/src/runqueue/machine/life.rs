@@ -33,7 +33,7 @@ impl Machine<'_> {
                 }
                 one.stages -= 1;
                 one.work = one.stage_work;
-                self.caches.forget(process);
+                self.caches.replace(process);
             }
         }
         let attached = self.attachment(process);

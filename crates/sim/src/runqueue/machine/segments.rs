@@ -1,6 +1,7 @@
 //! What runs on a processor, in *segments* that end when it stops or an interrupt comes.
 
-use super::{BurstEnd, Event, Machine, NOTHING, nanos};
+use super::{BurstEnd, Event, Machine, nanos};
+use crate::runqueue::cache::{NOTHING, Ran};
 use warmcore_policy::runqueue::StopCause;
 
 impl Machine<'_> {
@@ -43,7 +44,7 @@ impl Machine<'_> {
             tally.returns += 1;
             if last != cpu {
                 tally.migrations += 1;
-                self.caches.invalidate(process, last, self.behaviours[index].written);
+                self.caches.migrate(process, last);
             }
         }
         one.last_cpu = Some(cpu);
@@ -61,17 +62,20 @@ impl Machine<'_> {
 
     /// `process` computes on `cpu` from `began` on.
     pub(super) fn begin_segment(&mut self, cpu: usize, process: usize, began: u64) {
-        let absent = self.caches.absent(process, cpu);
         let one = &self.processes[process];
         let behaviour = &self.behaviours[one.application];
         let mut target = one.burst.min(one.work);
         if self.is_locked_out(process) {
             target = target.min(behaviour.retry);
         }
-        let elapsed = behaviour.model.elapsed(target, absent);
+        self.compute(cpu, process, began, target);
+    }
+
+    /// `process` computes for `target` nanoseconds on `cpu` from `began` on, unless something happens before.
+    fn compute(&mut self, cpu: usize, process: usize, began: u64, target: f64) {
+        let elapsed = self.caches.begin(process, cpu, target);
         let place = &mut self.cpus[cpu];
         place.began = began;
-        place.absent = absent;
         place.target = target;
         place.segment += 1;
         let stops = began.saturating_add(nanos(elapsed).max(1)).min(place.quantum_ends.max(began));
@@ -92,34 +96,31 @@ impl Machine<'_> {
         let place = &mut self.cpus[cpu];
         let process = place.running?;
         let index = self.processes[process].application;
-        let model = self.behaviours[index].model;
         let elapsed = self.now.saturating_sub(place.began) as f64;
-        let computed = model.computed(elapsed, place.absent);
-        // The end was rounded to a nanosecond.
-        let computed = if computed + NOTHING >= place.target { place.target } else { computed };
-        let misses = model.misses(computed, place.absent);
+        let Ran { computed, misses, reload_misses } = self.caches.run(process, cpu, elapsed, place.target);
         let tally = &mut self.tally[index];
         tally.misses += misses;
-        tally.reload_misses += misses - model.steady * computed;
+        tally.reload_misses += reload_misses;
         tally.compute_s += computed / 1e9;
         tally.cpu_s += elapsed / 1e9;
         if let Some((_, length)) = &mut place.slice {
             *length += elapsed;
         }
-        let left = model.absent_after(computed, place.absent);
-        self.caches.displace(cpu, misses);
-        self.caches.leave(process, cpu, left);
         let one = &mut self.processes[process];
         one.work -= computed;
         one.burst -= computed;
         Some((process, computed))
     }
 
-    /// A segment has ended as foreseen.
+    /// A segment has ended as foreseen, or is to be looked at.
     pub(super) fn finish_segment(&mut self, cpu: usize) {
         let target = self.cpus[cpu].target;
         let locked_out = self.cpus[cpu].running.is_some_and(|process| self.is_locked_out(process));
         let Some((process, computed)) = self.settle(cpu) else { return };
+        if computed + NOTHING < target && self.now < self.cpus[cpu].quantum_ends {
+            self.compute(cpu, process, self.now, target - computed);
+            return;
+        }
         let one = &self.processes[process];
         let cause = match () {
             () if one.work <= NOTHING && self.progress[one.application].serial => StopCause::Reschedule,

@@ -69,7 +69,7 @@ impl Machine<'_> {
 
     /// `process` goes on with another program: a good time to move it, since it has nothing in any cache yet.
     fn exec(&mut self, cpu: usize, process: usize) {
-        self.caches.forget(process);
+        self.caches.replace(process);
         let task = self.processes[process].task;
         let target = match &mut self.scheduling {
             Scheduling::Fair(fair) => fair.place_exec(task, self.now).index(),

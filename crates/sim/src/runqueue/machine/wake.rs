@@ -34,7 +34,7 @@ impl Machine<'_> {
         }
         self.charge(cpu);
         let settled = self.settle(cpu);
-        self.caches.displace(cpu, machine.interrupt_misses);
+        self.caches.interrupt(cpu);
         let Some((process, _)) = settled else { return false };
         let place = &mut self.cpus[cpu];
         let goes_on = self.now.max(place.began) + takes;

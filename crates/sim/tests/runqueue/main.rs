@@ -1,5 +1,8 @@
 //! The run-queue simulator: what must hold for every mix, and what theory says of simple ones.
 
+mod detailed;
+mod footprints;
+
 use std::path::Path;
 use warmcore_policy::runqueue::{Affinity, replay};
 use warmcore_scenario::RunQueueScenario;
