@@ -54,6 +54,9 @@ pub struct UnixScheduler {
     pub tick_ms: f64,
     /// The longest time that a process runs before the queue is searched again, in milliseconds.
     pub quantum_ms: f64,
+    /// Whether a quantum ends with a timer interrupt, its first tick being the one it begins in, instead of after its whole length.
+    /// Open.
+    pub quantum_by_ticks: bool,
     /// Taken off the priority of processes that last ran on the searching processor.
     pub a_p: u32,
     /// Taken off besides for the process that ran there last.
@@ -79,6 +82,7 @@ impl Default for UnixScheduler {
             kind: SchedulerKind::Unix,
             tick_ms: 10.0,
             quantum_ms: 30.0,
+            quantum_by_ticks: false,
             a_p: 0,
             a_t: 0,
             complex: false,

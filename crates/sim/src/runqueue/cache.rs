@@ -95,6 +95,8 @@ pub(super) struct Caches {
     displaced: Vec<f64>,
     /// By process and processor.
     left: Vec<Left>,
+    /// What the processes of each application write.
+    writing: Vec<Writing>,
 }
 
 /// What a process left in a cache.
@@ -104,6 +106,26 @@ struct Left {
     present: f64,
     /// `displaced` of the processor at that time.
     displaced: f64,
+    /// What its application had written on other processors by that time.
+    written: f64,
+}
+
+/// What an application's processes write while they compute, as the exponent of what that leaves of others' state.
+#[derive(Clone, Debug)]
+struct Writing {
+    /// For each nanosecond of computing.
+    rate: f64,
+    /// On each processor so far.
+    on: Vec<f64>,
+    /// On all processors.
+    everywhere: f64,
+}
+
+impl Writing {
+    /// On all processors but `cpu`.
+    fn elsewhere(&self, cpu: usize) -> f64 {
+        self.everywhere - self.on[cpu]
+    }
 }
 
 impl Caches {
@@ -114,21 +136,36 @@ impl Caches {
             displacing: scenario.machine.displacing_misses,
             displaced: vec![0.0; cpus],
             left: vec![Left::default(); cpus * processes],
+            writing: scenario
+                .applications
+                .iter()
+                .map(|one| Writing {
+                    rate: one.footprint.invalidated_per_ms * 1e-6,
+                    on: vec![0.0; cpus],
+                    everywhere: 0.0,
+                })
+                .collect(),
         }
     }
 
-    /// The part of `process`'s state that it does not find on `cpu`.
-    pub(super) fn absent(&self, process: usize, cpu: usize) -> f64 {
+    /// The part of its state that `process` of `application` does not find on `cpu`.
+    pub(super) fn absent(&self, process: usize, application: usize, cpu: usize) -> f64 {
         let left = self.left[process * self.cpus + cpu];
         if left.present == 0.0 {
             return 1.0;
         }
-        1.0 - left.present * (left.displaced - self.displaced[cpu]).exp()
+        let lost = self.displaced[cpu] - left.displaced + self.writing[application].elsewhere(cpu) - left.written;
+        1.0 - left.present * (-lost).exp()
     }
 
-    /// `process` stops on `cpu`, where the part `absent` of its state is missing.
-    pub(super) fn leave(&mut self, process: usize, cpu: usize, absent: f64) {
-        self.left[process * self.cpus + cpu] = Left { present: 1.0 - absent, displaced: self.displaced[cpu] };
+    /// `process` of `application` stops on `cpu`, where it computed for `compute_ns` and the part `absent` of its state is missing.
+    pub(super) fn leave(&mut self, process: usize, application: usize, cpu: usize, compute_ns: f64, absent: f64) {
+        let writing = &mut self.writing[application];
+        writing.on[cpu] += writing.rate * compute_ns;
+        writing.everywhere += writing.rate * compute_ns;
+        let written = writing.elsewhere(cpu);
+        self.left[process * self.cpus + cpu] =
+            Left { present: 1.0 - absent, displaced: self.displaced[cpu], written };
     }
 
     /// `misses` fill lines of `cpu`'s cache.

@@ -45,6 +45,9 @@ struct Processor {
     began: u64,
     /// The part of its state that was absent then.
     absent: f64,
+    /// What a miss costs in this segment, and how many there are per nanosecond.
+    miss_ns: f64,
+    miss_rate: f64,
     /// How far it computes in this segment if nothing stops it, in nanoseconds.
     target: f64,
     /// When its quantum is over.

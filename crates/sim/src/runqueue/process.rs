@@ -56,6 +56,7 @@ pub(super) struct Behaviour {
     block: f64,
     block_or_yield: f64,
     blocked_ns: f64,
+    blocked_spread: f64,
 }
 
 impl Behaviour {
@@ -72,6 +73,7 @@ impl Behaviour {
             block: ends.block / sum,
             block_or_yield: (ends.block + ends.yielding) / sum,
             blocked_ns: application.blocking.mean_ms * 1e6,
+            blocked_spread: application.blocking.spread,
         }
     }
 }
@@ -116,7 +118,11 @@ impl Process {
 
     /// How long it blocks, in nanoseconds.
     pub(super) fn blocked(&mut self, behaviour: &Behaviour) -> f64 {
-        let times: f64 = Exp1.sample(&mut self.random);
+        // Exponential times are gamma-distributed too, but cheaper to draw.
+        let times = match behaviour.blocked_spread {
+            1.0 => Exp1.sample(&mut self.random),
+            spread => self.scattered(spread),
+        };
         times * behaviour.blocked_ns
     }
 
@@ -130,8 +136,8 @@ impl Process {
         self.random.random_range(0..count)
     }
 
-    /// A job's work, around 1 with this standard deviation.
-    pub(super) fn job_size(&mut self, spread: f64) -> f64 {
+    /// A number around 1 with this standard deviation: a job's work, a time of waiting.
+    pub(super) fn scattered(&mut self, spread: f64) -> f64 {
         let shape = 1.0 / (spread * spread);
         match Gamma::new(shape, 1.0 / shape) {
             Ok(gamma) if spread > 0.0 => gamma.sample(&mut self.random),

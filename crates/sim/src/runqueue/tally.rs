@@ -1,5 +1,6 @@
 //! What is counted in a run.
 
+use serde::{Deserialize, Serialize};
 use warmcore_policy::runqueue::StopCause;
 
 /// Widest bin that [`Durations`] holds, in milliseconds; longer ones share the last bin.
@@ -8,23 +9,22 @@ const BINS: usize = 2000;
 const PER_MS: f64 = 2.0;
 
 /// Durations in bins of half a millisecond, up to a second.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Durations {
+    /// Up to the last one that holds any.
     bins: Vec<u64>,
     count: u64,
     sum_ns: f64,
 }
 
-impl Default for Durations {
-    fn default() -> Self {
-        Self { bins: vec![0; BINS], count: 0, sum_ns: 0.0 }
-    }
-}
-
 impl Durations {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a positive float saturates")]
     pub(super) fn push(&mut self, ns: f64) {
-        self.bins[((ns / 1e6 * PER_MS) as usize).min(BINS - 1)] += 1;
+        let bin = ((ns / 1e6 * PER_MS) as usize).min(BINS - 1);
+        if self.bins.len() <= bin {
+            self.bins.resize(bin + 1, 0);
+        }
+        self.bins[bin] += 1;
         self.count += 1;
         self.sum_ns += ns;
     }
@@ -45,7 +45,7 @@ impl Durations {
     #[must_use]
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a positive float saturates")]
     pub fn between(&self, from_ms: f64, to_ms: f64) -> u64 {
-        let [from, to] = [from_ms, to_ms].map(|ms| ((ms * PER_MS).round() as usize).min(BINS));
+        let [from, to] = [from_ms, to_ms].map(|ms| ((ms * PER_MS).round() as usize).min(self.bins.len()));
         self.bins[from..to.max(from)].iter().sum()
     }
 
@@ -69,6 +69,7 @@ impl Durations {
 
     /// Adds those of another run.
     pub fn merge(&mut self, other: &Self) {
+        self.bins.resize(self.bins.len().max(other.bins.len()), 0);
         self.bins.iter_mut().zip(&other.bins).for_each(|(bin, count)| *bin += count);
         self.count += other.count;
         self.sum_ns += other.sum_ns;
@@ -76,7 +77,7 @@ impl Durations {
 }
 
 /// How often dispatch intervals ended for each reason.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Ended {
     /// Quantum over.
     pub quantum: u64,
@@ -113,7 +114,7 @@ impl Ended {
 }
 
 /// What happened to an application.
-#[derive(Clone, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct ApplicationTally {
     /// When its last process finished, in seconds; none if it did not.
     pub finished_s: Option<f64>,
@@ -144,7 +145,7 @@ pub struct ApplicationTally {
 }
 
 /// What happened in a run.
-#[derive(Clone, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Tally {
     /// Length of the run, in seconds.
     pub seconds: f64,

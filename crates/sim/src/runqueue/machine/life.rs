@@ -28,7 +28,7 @@ impl Machine<'_> {
                         return;
                     }
                     progress.jobs -= 1;
-                    one.stage_work = one.job_size(spread) * work / f64::from(stages);
+                    one.stage_work = one.scattered(spread) * work / f64::from(stages);
                     one.stages = stages;
                 }
                 one.stages -= 1;

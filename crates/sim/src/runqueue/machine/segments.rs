@@ -1,14 +1,21 @@
 //! What runs on a processor, in *segments* that end when it stops or an interrupt comes.
 
+use super::super::cache::MissModel;
 use super::{BurstEnd, Event, Machine, NOTHING, nanos};
 use warmcore_policy::runqueue::StopCause;
 use warmcore_units::CpuId;
+
+/// The part of the bus's time that the misses of others are taken to keep it busy at most: they slow each other down.
+const MOST_BUSY: f64 = 0.9;
 
 impl Machine<'_> {
     /// `cpu` searches the queue.
     pub(super) fn dispatch(&mut self, cpu: usize) {
         let picked = self.queue.pick(self.ticks(), CpuId::from(cpu));
         let now = self.now;
+        let overhead = nanos(self.scenario.machine.reschedule_us * 1e3);
+        let began = now + overhead;
+        let quantum_ends = self.quantum_end(began);
         let place = &mut self.cpus[cpu];
         place.charged = now;
         let Some(task) = picked else {
@@ -19,15 +26,34 @@ impl Machine<'_> {
         if let Some(since) = place.idle_since.take() {
             place.idle += now - since;
         }
-        let overhead = nanos(self.scenario.machine.reschedule_us * 1e3);
         place.rescheduling += overhead;
-        place.dispatched = now + overhead;
-        place.quantum_ends = place.dispatched + nanos(self.scenario.scheduler.quantum_ms * 1e6);
+        place.dispatched = began;
+        place.quantum_ends = quantum_ends;
         let process = self.owners[task.index()];
         place.running = Some(process);
         self.note_dispatch(process, cpu);
-        let began = self.cpus[cpu].dispatched;
         self.begin_segment(cpu, process, began);
+    }
+
+    /// When a quantum that begins at `began` is over.
+    fn quantum_end(&self, began: u64) -> u64 {
+        let length = nanos(self.scenario.scheduler.quantum_ms * 1e6);
+        match self.scenario.scheduler.quantum_by_ticks {
+            true => (began / self.tick + (length / self.tick).max(1)) * self.tick,
+            false => began + length,
+        }
+    }
+
+    /// How long a miss on `cpu` waits for the bus, in nanoseconds: as in a queue with constant service, which the misses of the
+    /// other processors keep busy as they now run. A processor has one miss at a time, so that its own never wait.
+    fn bus_wait(&self, cpu: usize) -> f64 {
+        let occupied = self.scenario.machine.bus_ns;
+        if occupied == 0.0 {
+            return 0.0;
+        }
+        let others = self.cpus.iter().enumerate().filter(|(other, place)| *other != cpu && place.running.is_some());
+        let busy = others.map(|(_, place)| place.miss_rate * occupied).sum::<f64>().min(MOST_BUSY);
+        occupied * busy / (2.0 * (1.0 - busy))
     }
 
     pub(super) fn note_dispatch(&mut self, process: usize, cpu: usize) {
@@ -62,15 +88,19 @@ impl Machine<'_> {
 
     /// `process` computes on `cpu` from `began` on.
     pub(super) fn begin_segment(&mut self, cpu: usize, process: usize, began: u64) {
-        let absent = self.caches.absent(process, cpu);
         let one = &self.processes[process];
+        let absent = self.caches.absent(process, one.application, cpu);
         let behaviour = &self.behaviours[one.application];
         let mut target = one.burst.min(one.work);
         if self.is_locked_out(process) {
             target = target.min(behaviour.retry);
         }
-        let elapsed = behaviour.model.elapsed(target, absent);
+        let miss_ns = behaviour.model.miss_ns + self.bus_wait(cpu);
+        let model = MissModel { miss_ns, ..behaviour.model };
+        let elapsed = model.elapsed(target, absent);
         let place = &mut self.cpus[cpu];
+        place.miss_ns = miss_ns;
+        place.miss_rate = model.misses(target, absent) / elapsed.max(1.0);
         place.began = began;
         place.absent = absent;
         place.target = target;
@@ -93,7 +123,7 @@ impl Machine<'_> {
         let place = &mut self.cpus[cpu];
         let process = place.running?;
         let index = self.processes[process].application;
-        let model = self.behaviours[index].model;
+        let model = MissModel { miss_ns: place.miss_ns, ..self.behaviours[index].model };
         let elapsed = self.now.saturating_sub(place.began) as f64;
         let computed = model.computed(elapsed, place.absent);
         // The end was rounded to a nanosecond.
@@ -109,7 +139,7 @@ impl Machine<'_> {
         }
         let left = model.absent_after(computed, place.absent);
         self.caches.displace(cpu, misses);
-        self.caches.leave(process, cpu, left);
+        self.caches.leave(process, index, cpu, computed, left);
         let one = &mut self.processes[process];
         one.work -= computed;
         one.burst -= computed;
