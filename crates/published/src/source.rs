@@ -1,6 +1,7 @@
 //! A source, which is a publication as data, and its reproduction.
 
 use crate::claim::{Claim, Concluded};
+use crate::finding::Finding;
 use std::collections::BTreeSet;
 use warmcore_record::columns::ColumnsError;
 use warmcore_record::document::KeyFigure;
@@ -77,6 +78,15 @@ pub trait Evidence {
     /// The charts, tables and notes of the figure with this name.
     fn blocks(&self, figure: &str) -> Vec<Block>;
 
+    /// Why our values for `claim`, which are not all as stated, are what they are; may be empty. It is shown as part of the
+    /// verdict's reason.
+    fn explain(&self, _claim: &Claim<Self>, _finding: &Finding) -> String
+    where
+        Self: Sized,
+    {
+        String::new()
+    }
+
     /// What a reader must know before trusting the evidence: its precision, and what was left out.
     fn notes(&self) -> Vec<String>;
 
@@ -86,6 +96,9 @@ pub trait Evidence {
     /// Never, as long as every column has its own name.
     fn results(&self) -> Result<Columns, ColumnsError>;
 }
+
+/// Why a finished part of a reproduction could not be kept.
+pub type KeepError = Box<dyn std::error::Error + Send + Sync>;
 
 /// No figure has this name.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -202,6 +215,7 @@ impl<E: Evidence + Clone> Source<E> {
             .map(|claim| claim.clone().conclude(self.place(claim), &evidence, is_comparable))
             // For another machine, a claim that rests on the publication's own constants says nothing.
             .filter(|concluded| is_comparable || concluded.finding.is_some())
+            .map(|concluded| concluded.explained(&evidence))
             .collect();
         Reproduction { source: self, figures, evidence, claims }
     }

@@ -1,9 +1,9 @@
 //! Torrellas 1995 as data, and the evidence for its claims in a report.
 
-use super::predictions::{Policy, Precision, Predictions, Quantity};
+use super::predictions::{Policy, Predictions, Quantity};
 use super::tables::Workload;
-use super::{charts, claims};
-use crate::{Conclusion, Evidence, PublishedFigure, Source};
+use super::{charts, claims, gap_charts, gaps};
+use crate::{Claim, Conclusion, Evidence, Finding, PublishedFigure, Source};
 use warmcore_record::columns::ColumnsError;
 use warmcore_record::{Block, Column, Columns};
 use warmcore_sim::runqueue::Tally;
@@ -171,13 +171,17 @@ impl Evidence for Predictions {
             "3" => charts::figure_3(self),
             "4" => charts::bars(self, "figure-4-times", &Workload::TABLE_V, &[Quantum10, Quantum100, Light]),
             "5" => charts::bars(self, "figure-5-times", &Workload::FIGURE_5, &[Quantum100, Light, Complex]),
-            "open" => charts::sensitivity(self),
+            "open" => [gap_charts::chosen(self), gap_charts::sensitivity(self)].concat(),
             _ => Vec::new(),
         }
     }
 
+    fn explain(&self, claim: &Claim<Self>, finding: &Finding) -> String {
+        gaps::explain(&self.gaps, claim, finding)
+    }
+
     fn notes(&self) -> Vec<String> {
-        let Precision { runs, .. } = self.precision;
+        let runs = self.outcomes.values().map(|outcome| outcome.runs.len()).max().unwrap_or(0);
         vec![
             format!("Each point is the mean of {runs} independent runs; the text has five experiments. Intervals show the scatter of \
                      runs, not what the model leaves out."),

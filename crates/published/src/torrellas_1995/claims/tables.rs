@@ -1,6 +1,6 @@
 //! Tables II to IV and the standard columns of Table V: what the models are calibrated on, and so how well they fit.
 
-use super::super::charts::{of_application, share_of_bin, share_of_end};
+use super::super::standard::{of_application, share_of_bin, share_of_end};
 use super::super::predictions::{Policy, Predictions};
 use super::super::tables::{App, TableV, Workload};
 use super::claim;
