@@ -64,7 +64,9 @@ impl<E> Claim<E> {
 impl<E: Evidence> Concluded<E> {
     /// With what the evidence says of a claim that does not hold, beside its remarks.
     pub(crate) fn explained(mut self, evidence: &E) -> Self {
-        let (Some(finding), true) = (&mut self.finding, self.verdict != ClaimVerdict::Holds) else { return self };
+        let (Some(finding), true) = (&mut self.finding, self.verdict != ClaimVerdict::Holds) else {
+            return self;
+        };
         let explanation = evidence.explain(&self.claim, finding);
         finding.note = format!("{} {explanation}", finding.note).trim().to_owned();
         self

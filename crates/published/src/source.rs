@@ -5,7 +5,7 @@ use crate::finding::Finding;
 use std::collections::BTreeSet;
 use warmcore_record::columns::ColumnsError;
 use warmcore_record::document::KeyFigure;
-use warmcore_record::{Block, Columns};
+use warmcore_record::{Block, Chart, Columns};
 
 /// A publication whose results are reproduced as evidence `E`.
 #[derive(Clone, Debug)]
@@ -73,6 +73,11 @@ pub trait Evidence {
     /// The few most important figures; may be empty.
     fn key_figures(&self) -> Vec<KeyFigure> {
         Vec::new()
+    }
+
+    /// The chart that shows the answer, if one does.
+    fn lead(&self) -> Option<Chart> {
+        None
     }
 
     /// The charts, tables and notes of the figure with this name.

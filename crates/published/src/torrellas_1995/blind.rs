@@ -125,7 +125,8 @@ fn misfit_of(
     steps: &Steps<'_>,
 ) -> Result<Misfit, PredictionError> {
     let runs = precision.runs;
-    let key = format!("misfit seed {} runs {runs}\n{:?}\n{calibration:?}", calibration.seed, calibration.open);
+    let key =
+        format!("misfit seed {} runs {runs}\n{:?}\n{calibration:?}", calibration.seed, calibration.open);
     let get = |part| if let Part::Misfit(misfit) = part { Some(misfit) } else { None };
     let misfit = steps.part(&key, get, Part::Misfit, || {
         let points = Workload::TABLE_V.map(|workload| (workload, Policy::Standard));

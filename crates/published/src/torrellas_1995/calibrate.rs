@@ -183,10 +183,10 @@ impl Fitting<'_> {
         let work = |app| Free { steady: false, idle: false, ..free(app) };
         let larger = |one: Fitted| Fitted { work_ms: LARGER * one.work_ms, ..one };
         self.fit_several([
-                (Workload::PmakeMatrix, vec![pmake, matrix], work(App::Matrix)),
-                (Workload::PmakeMatrix, vec![pmake, larger(matrix)], work(App::Matrix)),
-                (Workload::PmakeCholesky, vec![pmake, cholesky], work(App::Cholesky)),
-                (Workload::PmakeCholesky, vec![pmake, larger(cholesky)], work(App::Cholesky)),
+            (Workload::PmakeMatrix, vec![pmake, matrix], work(App::Matrix)),
+            (Workload::PmakeMatrix, vec![pmake, larger(matrix)], work(App::Matrix)),
+            (Workload::PmakeCholesky, vec![pmake, cholesky], work(App::Cholesky)),
+            (Workload::PmakeCholesky, vec![pmake, larger(cholesky)], work(App::Cholesky)),
         ])?;
         // Figure 5 has no standard column: its applications are as large as in Table V beside Pmake.
         let fitted = &mut self.calibration.fitted;
@@ -258,19 +258,22 @@ impl Fitting<'_> {
             // Large steps first, then small ones, of whose results the mean is taken: runs scatter.
             let settles = step >= count / 2;
             let pace = if settles { 0.5 } else { 1.0 };
-            let machine =
-                RunQueueMachine { displacing_misses: fit.displacing, ..self.calibration.machine };
+            let machine = RunQueueMachine { displacing_misses: fit.displacing, ..self.calibration.machine };
             let scheduler = self.calibration.open.scheduler();
-            let scenario = self.calibration.with(
-                workload,
-                &fit.applications,
-                machine,
-                scheduler,
-                self.precision.runs,
-            );
+            let scenario =
+                self.calibration.with(workload, &fit.applications, machine, scheduler, self.precision.runs);
             let found = simulate(&scenario)?;
             fit.distance = distance(&found, published);
-            improve(workload, &mut fit, free, self.calibration.open.serial > 0.5, pace, machine.miss_ns / 1e6, published, &found);
+            improve(
+                workload,
+                &mut fit,
+                free,
+                self.calibration.open.serial > 0.5,
+                pace,
+                machine.miss_ns / 1e6,
+                published,
+                &found,
+            );
             if settles {
                 last.push(fit.clone());
             }

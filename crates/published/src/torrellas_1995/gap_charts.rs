@@ -1,36 +1,31 @@
 //! The charts and tables of the open parameters: what the calibration chose, and how much each result depends on them.
 
 use super::blind::{Choice as Chosen, Misfit};
-use super::charts::table;
+use super::charts::{Column, TABLE_V_COLUMNS, table};
 use super::gaps::Gap;
 use super::open::{OpenParameter, Origin};
-use super::predictions::{Policy, Predictions, Quantity};
-use super::tables::{TableV, Workload};
+use super::predictions::{Policy, Predictions};
+use super::tables::Workload;
 use warmcore_record::chart::{Axis, Choice, Direction, Mark, Point, Series, Style, Unit, View};
 use warmcore_record::table::{Cell, Row};
 use warmcore_record::{Block, Chart};
 use warmcore_units::Estimate;
 
-/// A result of Table V: the claim that compares all workloads, its name, its scheduler and quantity, and the published values.
-type Varied = (&'static str, &'static str, Policy, Quantity, fn(TableV) -> f64);
-
-const VARIED: [Varied; 6] = [
-    ("light-time", "time, light", Policy::Light, Quantity::Time, |row| row.light[0]),
-    ("light-misses", "misses, light", Policy::Light, Quantity::Misses, |row| row.light[1]),
-    ("heavy-time", "time, heavy", Policy::Heavy, Quantity::Time, |row| row.heavy[0]),
-    ("heavy-misses", "misses, heavy", Policy::Heavy, Quantity::Misses, |row| row.heavy[1]),
-    ("attached-time", "time, attached", Policy::Attached, Quantity::Time, |row| row.attached[0]),
-    ("attached-misses", "misses, attached", Policy::Attached, Quantity::Misses, |row| row.attached[1]),
-];
+/// The claims that compare all workloads with each column of Table V.
+const CLAIMS: [&str; 6] =
+    ["light-misses", "light-time", "heavy-misses", "heavy-time", "attached-misses", "attached-time"];
 
 /// How much the changes of Table V depend on each open parameter; nothing if none was varied.
 pub(super) fn sensitivity(predictions: &Predictions) -> Vec<Block> {
-    if predictions.gaps.is_empty() {
+    if predictions.gaps.tried.is_empty() {
         return Vec::new();
     }
     let open = &predictions.calibration.open;
     let views = Workload::TABLE_V.into_iter().enumerate().flat_map(|(place, workload)| {
-        VARIED.iter().enumerate().map(move |(result, varied)| view(predictions, (place, workload), (result, varied)))
+        TABLE_V_COLUMNS
+            .iter()
+            .enumerate()
+            .map(move |(at, column)| view(predictions, (place, workload), (at, column)))
     });
     let names = OpenParameter::ALL.map(|parameter| format!("{} = {}", parameter.name, parameter.value(open)));
     vec![Block::Chart(Chart {
@@ -46,8 +41,8 @@ pub(super) fn sensitivity(predictions: &Predictions) -> Vec<Block> {
             Choice { label: "Workload".to_owned(), options: Workload::TABLE_V.map(Workload::name).to_vec(), initial: 0 },
             Choice {
                 label: "Change of".to_owned(),
-                options: VARIED.iter().map(|varied| varied.1.to_owned()).collect(),
-                initial: 1,
+                options: TABLE_V_COLUMNS.iter().map(|column| column.0.to_owned()).collect(),
+                initial: 0,
             },
         ],
         views: views.collect(),
@@ -57,7 +52,7 @@ pub(super) fn sensitivity(predictions: &Predictions) -> Vec<Block> {
 fn view(
     predictions: &Predictions,
     (place, workload): (usize, Workload),
-    (result, &(claim, _, policy, quantity, published)): (usize, &Varied),
+    (column, &(_, policy, quantity, published)): (usize, &Column),
 ) -> View {
     let open = &predictions.calibration.open;
     let published = workload.row().map(published);
@@ -68,14 +63,15 @@ fn view(
         .into_iter()
         .chain(ours.map(|ours| mark("ours", ours.mean)))
         .collect();
-    // The claims compare with the published values, so that these are added again.
-    let at = |gap: &Gap| Some(gap.values.get(claim)?.0.get(place)? + published?);
+    let at = |gap: &Gap| Some(ours?.mean + predictions.gaps.shift(gap, CLAIMS[column], place)?);
     let series = [("other value", false), ("greater value", true)].map(|(name, is_above)| {
         let points = OpenParameter::ALL.iter().enumerate().flat_map(|(row, parameter)| {
             let own = parameter.value(open);
-            let others = predictions.gaps.iter().filter(move |gap| {
-                gap.parameter.name == parameter.name && (gap.value > own) == is_above
-            });
+            let others = predictions
+                .gaps
+                .tried
+                .iter()
+                .filter(move |gap| gap.parameter.name == parameter.name && (gap.value > own) == is_above);
             others.filter_map(move |gap| {
                 let note = Some(format!("{} = {}", gap.parameter.name, gap.value));
                 Some(Point { note, ..Point::new(at(gap)?, Estimate::published(row as f64)) })
@@ -86,7 +82,7 @@ fn view(
         let name = if is_above { name } else { "smaller value" };
         Series::new(name, Style::Points, points)
     });
-    View { picks: vec![place, result], series: series.to_vec(), marks, ..View::default() }
+    View { picks: vec![place, column], series: series.to_vec(), marks, ..View::default() }
 }
 
 /// What each open parameter was set to, and why.
@@ -99,7 +95,12 @@ pub(super) fn chosen(predictions: &Predictions) -> Vec<Block> {
             (Origin::Calibration, Some(choice)) => reason(choice, &parameter),
             (Origin::Calibration, None) => "as recorded of a full run".to_owned(),
         };
-        let cells = [parameter.value(open).to_string(), listed(parameter.values), parameter.neutral.to_string(), origin];
+        let cells = [
+            parameter.value(open).to_string(),
+            listed(parameter.values),
+            parameter.neutral.to_string(),
+            origin,
+        ];
         Row::new(parameter.name, cells.map(Cell::text).to_vec())
     };
     let note = predictions.choice.as_ref().map_or_else(
@@ -111,14 +112,26 @@ pub(super) fn chosen(predictions: &Predictions) -> Vec<Block> {
     );
     let header = ["", "value", "tried", "neutral", "why"];
     let rows = OpenParameter::ALL.map(row).to_vec();
-    vec![table("open-choice", "The open parameters, chosen without sight of a predicted column", &header, rows, &note)]
+    vec![table(
+        "open-choice",
+        "The open parameters, chosen without sight of a predicted column",
+        &header,
+        rows,
+        &note,
+    )]
 }
 
 /// Why the search gave `parameter` its value.
 fn reason(choice: &Chosen, parameter: &OpenParameter) -> String {
     let trials = choice.trials.iter().filter(|trial| trial.parameter.name == parameter.name);
-    let tried: Vec<String> =
-        trials.clone().map(|trial| format!("{}: {:+.1}", trial.value, trial.misfit.mean() - trial.before.mean())).collect();
-    let verb = if trials.clone().any(|trial| trial.taken) { "lowers the misfit" } else { "no other lowers the misfit" };
+    let tried: Vec<String> = trials
+        .clone()
+        .map(|trial| format!("{}: {:+.1}", trial.value, trial.misfit.mean() - trial.before.mean()))
+        .collect();
+    let verb = if trials.clone().any(|trial| trial.taken) {
+        "lowers the misfit"
+    } else {
+        "no other lowers the misfit"
+    };
     format!("{verb} ({})", tried.join("; "))
 }

@@ -7,10 +7,12 @@ use super::claims;
 use super::open::{Open, OpenParameter};
 use super::parts::{Part, PredictionError, Steps};
 use super::predictions::{Predictions, all_points, simulated};
-use crate::{Claim, Finding};
+use crate::reading::Band;
+use crate::{Claim, Finding, Value, ValueAt};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use warmcore_sim::runqueue::Outcome;
 
 /// Our values for a claim, in the order of its places.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -27,6 +29,28 @@ pub struct Gap {
     pub values: BTreeMap<String, Places>,
 }
 
+/// Our values under all other settings.
+#[derive(Clone, Debug)]
+pub struct Gaps {
+    /// Each setting.
+    pub tried: Vec<Gap>,
+    /// The chosen setting by as many runs, by claim: the same processes do the same in both.
+    chosen: BTreeMap<String, Places>,
+}
+
+impl Gaps {
+    /// Nothing was tried.
+    pub(super) const fn none() -> Self {
+        Self { tried: Vec::new(), chosen: BTreeMap::new() }
+    }
+
+    /// By how much our value for a claim at a place changes under `gap`.
+    pub(super) fn shift(&self, gap: &Gap, claim: &str, place: usize) -> Option<f64> {
+        let at = |values: &BTreeMap<String, Places>| values.get(claim)?.0.get(place).copied();
+        Some(at(&gap.values)? - at(&self.chosen)?)
+    }
+}
+
 /// How many settings are tried besides the chosen one.
 pub(super) fn settings(open: &Open) -> usize {
     OpenParameter::ALL.into_iter().map(|parameter| parameter.others(open).count()).sum()
@@ -38,7 +62,7 @@ pub(super) fn vary(
     runs: u32,
     precision: FitPrecision,
     steps: &Steps<'_>,
-) -> Result<Vec<Gap>, PredictionError> {
+) -> Result<Gaps, PredictionError> {
     let open = chosen.calibration.open;
     let all: Vec<(OpenParameter, f64)> = OpenParameter::ALL
         .into_iter()
@@ -58,7 +82,12 @@ pub(super) fn vary(
         steps.step();
         Ok(Gap { parameter, value, values })
     };
-    all.into_par_iter().map(vary).collect()
+    let tried: Result<Vec<Gap>, PredictionError> = all.into_par_iter().map(vary).collect();
+    let first =
+        |outcome: &Outcome| Outcome { runs: outcome.runs.iter().take(runs as usize).cloned().collect() };
+    let outcomes = chosen.outcomes.iter().map(|(point, outcome)| (*point, first(outcome))).collect();
+    let chosen = values(&Predictions::new(chosen.calibration.clone(), outcomes));
+    Ok(Gaps { tried: tried?, chosen })
 }
 
 fn values(predictions: &Predictions) -> BTreeMap<String, Places> {
@@ -69,40 +98,71 @@ fn values(predictions: &Predictions) -> BTreeMap<String, Places> {
     claims::all().into_iter().filter_map(of).collect()
 }
 
-/// What varying the gaps says of the places at which `finding` is not as stated.
-pub(super) fn explain(gaps: &[Gap], claim: &Claim<Predictions>, finding: &Finding) -> String {
+/// What is known of the places at which `finding` is not as stated: which gaps reach the stated value there, and how many runs
+/// would decide what is undecided.
+pub(super) fn explain(predictions: &Predictions, claim: &Claim<Predictions>, finding: &Finding) -> String {
     let band = claim.reading.band();
-    let mut reached: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    let mut inside: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     let mut outside = Vec::new();
+    let mut runs = Vec::new();
     for (place, found) in finding.found.iter().enumerate() {
-        if band.from <= found.value.low && found.value.high <= band.to {
+        let Value { low, high, .. } = found.value;
+        if band.from <= low && high <= band.to {
             continue;
         }
-        let tried = || gaps.iter().filter_map(|gap| Some((gap, *gap.values.get(claim.id)?.0.get(place)?)));
+        if low <= band.to && band.from <= high {
+            runs.push(named(found, &needed(predictions.runs(), found.value, band)));
+            continue;
+        }
+        let tried = || {
+            let gaps = &predictions.gaps;
+            gaps.tried.iter().filter_map(move |gap| {
+                Some((gap.parameter.name, found.value.mean + gaps.shift(gap, claim.id, place)?))
+            })
+        };
         let mut names: Vec<&str> = tried()
             .filter(|(_, value)| (band.from..=band.to).contains(value))
-            .map(|(gap, _)| gap.parameter.name)
+            .map(|(name, _)| name)
             .collect();
         names.dedup();
-        let at = found.at();
-        for name in &names {
-            reached.entry(name).or_default().push(at.clone());
+        if names.is_empty() {
+            let [least, most] = tried()
+                .fold([found.value.mean; 2], |[least, most], (_, value)| [least.min(value), most.max(value)]);
+            outside.push(named(found, &format!("{least:.1} to {most:.1}")));
         }
-        let range = tried().fold([found.value.mean; 2], |[least, most], (_, value)| {
-            [least.min(value), most.max(value)]
-        });
-        if names.is_empty() && !gaps.is_empty() {
-            outside.push(format!("{at} ({:.1} to {:.1})", range[0], range[1]));
+        for name in names {
+            inside.entry(name).or_default().push(found.at());
         }
     }
     let mut parts = Vec::new();
-    for (name, places) in reached {
-        let places: Vec<String> = places.into_iter().filter(|place| !place.is_empty()).collect();
-        let at = if places.is_empty() { String::new() } else { format!(": {}", places.join(", ")) };
-        parts.push(format!("Inside the range of \"{name}\"{at}."));
+    if !predictions.gaps.tried.is_empty() {
+        parts.extend(inside.iter().map(|(name, places)| match places.join(", ") {
+            at if at.is_empty() => format!("Inside the range of \"{name}\"."),
+            at => format!("Inside the range of \"{name}\": {at}."),
+        }));
+        if !outside.is_empty() {
+            parts.push(format!("Outside of everything that was varied: {}.", outside.join(", ")));
+        }
     }
-    if !outside.is_empty() {
-        parts.push(format!("Outside of everything that was varied: {}.", outside.join(", ")));
+    if !runs.is_empty() {
+        parts.push(format!("The interval is too wide; it would take runs: {}.", runs.join(", ")));
     }
     parts.join(" ")
+}
+
+fn named(found: &ValueAt, text: &str) -> String {
+    if found.place.is_empty() { text.to_owned() } else { format!("{} ({text})", found.at()) }
+}
+
+/// The most runs that are worth naming.
+const MANY_RUNS: f64 = 10_000.0;
+
+/// How many runs would decide on which side of the nearest end of `band` a value lies: half-widths shrink with their square root.
+fn needed(runs: usize, value: Value, band: Band) -> String {
+    let half = (value.high - value.low) / 2.0;
+    let distance = (value.mean - band.from).abs().min((value.mean - band.to).abs());
+    match runs as f64 * (half / distance).powi(2) {
+        needed if needed < MANY_RUNS => format!("about {needed:.0}"),
+        _ => format!("more than {MANY_RUNS}"),
+    }
 }

@@ -56,6 +56,8 @@ pub struct Open {
     pub stages: f64,
     /// Standard deviation of the work of Pmake's files, as a fraction of its mean.
     pub spread: f64,
+    /// The part of a decay that long-running processes escape under affinity.
+    pub spares_old: f64,
     /// Who is attached where: everyone in turn (0), a make with all that it starts to one processor (1), everyone at random (2).
     pub attachment: f64,
     /// `a_p` and `a_t` of complex affinity in figure 5.
@@ -86,6 +88,7 @@ pub struct OpenParameter {
 }
 
 const RUNON: &str = "IRIX's manual page runon(1): an attachment is inherited across fork and exec";
+const ALIKE: &str = "§4: one decay for all; how affinity interacts with it (§5.1) is not said";
 const LOW: &str = "§5.1: a low level of affinity is sufficient and desirable";
 
 /// A parameter that the calibration chooses. It begins in the middle, or at the first of two values.
@@ -106,7 +109,7 @@ const fn unseen(
 
 impl OpenParameter {
     /// All open parameters, in the order in which the calibration chooses: what concerns most workloads first.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 23] = [
         seen("idle by a serial beginning", &[0.0, 1.0], |open| &mut open.serial),
         seen("quanta end with ticks", &[0.0, 1.0], |open| &mut open.quantum_by_ticks),
         seen("reload is a mean", &[0.0, 1.0], |open| &mut open.reload_is_mean),
@@ -129,6 +132,9 @@ impl OpenParameter {
         seen("spread of files", &[0.0, 0.5, 1.0], |open| &mut open.spread),
         seen("interrupt (µs)", &[20.0, 100.0, 500.0], |open| &mut open.interrupt_us),
         seen("misses of an interrupt", &[0.0, 50.0, 200.0], |open| &mut open.interrupt_misses),
+        unseen("decay spares the old under affinity", &[0.0, 0.5, 1.0], (0.0, ALIKE), |open| {
+            &mut open.spares_old
+        }),
         unseen("attachment", &[0.0, 1.0, 2.0], (1.0, RUNON), |open| &mut open.attachment),
         unseen("level of complex affinity", &[6.0, 16.0], (6.0, LOW), |open| &mut open.complex_level),
     ];
@@ -166,7 +172,7 @@ impl Open {
     /// What the search ([`blind`](super::blind)) chose with seed 1, for a first look that does not repeat it. A full run does.
     #[must_use]
     pub fn recorded() -> Self {
-        Self { ..Self::neutral() }
+        Self { invalidated: 0.0, lock_held: 0.0, interrupt_us: 500.0, ..Self::neutral() }
     }
 
     const fn from_zeros() -> Self {
@@ -191,6 +197,7 @@ impl Open {
             interrupt_misses: 0.0,
             stages: 0.0,
             spread: 0.0,
+            spares_old: 0.0,
             attachment: 0.0,
             complex_level: 0.0,
         }

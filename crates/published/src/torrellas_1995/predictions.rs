@@ -3,7 +3,7 @@
 
 use super::blind::{self, Choice};
 use super::calibrate::{Calibration, FitPrecision};
-use super::gaps::{self, Gap};
+use super::gaps::{self, Gaps};
 use super::open::{Open, whole};
 use super::parts::{Part, PredictionError, Progress, Steps};
 use super::tables::Workload;
@@ -51,14 +51,16 @@ impl Policy {
     #[must_use]
     pub fn scheduler(self, open: &Open) -> UnixScheduler {
         let standard = open.scheduler();
+        let favouring =
+            |affinity| UnixScheduler { decay_spares_old: open.spares_old, ..standard.with(affinity) };
         match self {
             Self::Standard => standard,
-            Self::Light => standard.with(Affinity::LIGHT),
-            Self::Heavy => standard.with(Affinity::HEAVY),
+            Self::Light => favouring(Affinity::LIGHT),
+            Self::Heavy => favouring(Affinity::HEAVY),
             Self::Attached => UnixScheduler { attach: open.attachment(), ..standard },
             Self::Quantum10 => UnixScheduler { quantum_ms: 10.0, ..standard },
             Self::Quantum100 => UnixScheduler { quantum_ms: 100.0, ..standard },
-            Self::Complex => standard.with(Affinity::complex(whole(open.complex_level))),
+            Self::Complex => favouring(Affinity::complex(whole(open.complex_level))),
         }
     }
 }
@@ -112,12 +114,8 @@ pub struct Precision {
 
 impl Precision {
     /// The usual one.
-    pub const FULL: Self = Self {
-        runs: 40,
-        fit: FitPrecision { runs: 8, steps: 14, further: 6 },
-        searches: true,
-        varied: 6,
-    };
+    pub const FULL: Self =
+        Self { runs: 24, fit: FitPrecision { runs: 8, steps: 14, further: 6 }, searches: true, varied: 6 };
     /// For a first look.
     pub const QUICK: Self =
         Self { runs: 16, fit: FitPrecision { runs: 8, steps: 14, further: 6 }, searches: false, varied: 0 };
@@ -133,7 +131,7 @@ pub struct Predictions {
     /// How the values of the open parameters were chosen, if they were searched.
     pub choice: Option<Choice>,
     /// Results at other values of the open parameters.
-    pub gaps: Vec<Gap>,
+    pub gaps: Gaps,
 }
 
 /// Chooses the open parameters, calibrates and simulates everything.
@@ -205,7 +203,13 @@ impl Predictions {
         calibration: Calibration,
         outcomes: BTreeMap<(Workload, Policy), Outcome>,
     ) -> Self {
-        Self { calibration, outcomes, choice: None, gaps: Vec::new() }
+        Self { calibration, outcomes, choice: None, gaps: Gaps::none() }
+    }
+
+    /// Runs of each point.
+    #[must_use]
+    pub fn runs(&self) -> usize {
+        self.outcomes.values().map(|outcome| outcome.runs.len()).max().unwrap_or(0)
     }
 
     /// The change of a quantity from `base` to `policy` in percent.

@@ -90,7 +90,13 @@ pub struct Footprint {
 
 impl Default for Footprint {
     fn default() -> Self {
-        Self { reload_misses: 0.0, reload_ms: 0.5, steady_misses_per_ms: 0.0, written: 0.0, invalidated_per_ms: 0.0 }
+        Self {
+            reload_misses: 0.0,
+            reload_ms: 0.5,
+            steady_misses_per_ms: 0.0,
+            written: 0.0,
+            invalidated_per_ms: 0.0,
+        }
     }
 }
 

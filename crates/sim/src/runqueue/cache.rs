@@ -154,12 +154,20 @@ impl Caches {
         if left.present == 0.0 {
             return 1.0;
         }
-        let lost = self.displaced[cpu] - left.displaced + self.writing[application].elsewhere(cpu) - left.written;
+        let lost =
+            self.displaced[cpu] - left.displaced + self.writing[application].elsewhere(cpu) - left.written;
         1.0 - left.present * (-lost).exp()
     }
 
     /// `process` of `application` stops on `cpu`, where it computed for `compute_ns` and the part `absent` of its state is missing.
-    pub(super) fn leave(&mut self, process: usize, application: usize, cpu: usize, compute_ns: f64, absent: f64) {
+    pub(super) fn leave(
+        &mut self,
+        process: usize,
+        application: usize,
+        cpu: usize,
+        compute_ns: f64,
+        absent: f64,
+    ) {
         let writing = &mut self.writing[application];
         writing.on[cpu] += writing.rate * compute_ns;
         writing.everywhere += writing.rate * compute_ns;

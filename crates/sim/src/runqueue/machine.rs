@@ -18,10 +18,13 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use warmcore_policy::runqueue::{Record, Ticks};
 use warmcore_scenario::RunQueueScenario;
+use warmcore_scenario::runqueue::UnixScheduler;
 use warmcore_workload::Purpose;
 use warmcore_workload::random::{Key, Random};
 
 const SECOND: u64 = 1_000_000_000;
+/// How long a process has lived when it is old.
+const OLD: u64 = 5 * SECOND;
 /// Computing below this, in nanoseconds, is no computing: rounding of times leaves it.
 const NOTHING: f64 = 1.0;
 
@@ -203,9 +206,27 @@ impl<'s> Machine<'s> {
         for cpu in 0..self.cpus.len() {
             self.charge(cpu);
         }
+        self.spare_old();
         self.queue.decay(self.ticks());
         let period = nanos(self.scenario.scheduler.decay_ms * 1e6);
         self.foresee(self.now + period, Event::Decay);
+    }
+
+    /// Charges old processes beforehand what they would otherwise get back by the part of a decay that they escape.
+    fn spare_old(&mut self) {
+        let UnixScheduler { decay_to, decay_spares_old, .. } = self.scenario.scheduler;
+        if decay_spares_old == 0.0 || decay_to == 0.0 {
+            return;
+        }
+        let left = decay_to + (1.0 - decay_to) * decay_spares_old;
+        let now = self.ticks();
+        let is_old = |one: &&Process| one.alive && self.now.saturating_sub(one.born) >= OLD;
+        for one in self.processes.iter().filter(is_old) {
+            let more = f64::from(self.queue.task(one.task).cpu) * (left / decay_to - 1.0);
+            for _ in 0..nanos(more) {
+                self.queue.tick(now, one.task);
+            }
+        }
     }
 
     fn sample(&mut self) {

@@ -35,6 +35,8 @@ pub(super) struct Process {
     pub(super) waits_for: Option<(usize, u64)>,
     pub(super) dispatches: u64,
     pub(super) last_cpu: Option<usize>,
+    /// When its life began.
+    pub(super) born: u64,
     /// Since when it waits in the queue.
     pub(super) queued_at: u64,
     /// Whether it waits there since it woke up.
@@ -98,6 +100,7 @@ impl Process {
             waits_for: None,
             dispatches: 0,
             last_cpu: None,
+            born: 0,
             queued_at: 0,
             woken: true,
             alive: true,

@@ -44,6 +44,7 @@ impl Machine<'_> {
         self.owners[task.index()] = process;
         let one = &mut self.processes[process];
         one.task = task;
+        one.born = self.now;
         one.last_cpu = None;
         one.waits_for = None;
         one.next_burst(&self.behaviours[index]);

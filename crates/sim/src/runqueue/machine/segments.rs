@@ -51,7 +51,8 @@ impl Machine<'_> {
         if occupied == 0.0 {
             return 0.0;
         }
-        let others = self.cpus.iter().enumerate().filter(|(other, place)| *other != cpu && place.running.is_some());
+        let others =
+            self.cpus.iter().enumerate().filter(|(other, place)| *other != cpu && place.running.is_some());
         let busy = others.map(|(_, place)| place.miss_rate * occupied).sum::<f64>().min(MOST_BUSY);
         occupied * busy / (2.0 * (1.0 - busy))
     }
