@@ -176,7 +176,7 @@ fn distances(predictions: &Predictions) -> Vec<f64> {
         let mean = |of: fn(&Tally) -> f64| {
             predictions.estimate(workload, Policy::Standard, of).map_or(f64::INFINITY, |ours| ours.mean)
         };
-        all.push((mean(|run| run.mean_completion_s()) - time) / (standard::RELATIVE * time));
+        all.push((mean(Tally::mean_completion_s) - time) / (standard::RELATIVE * time));
         all.push((mean(|run| run.misses() / 1e6) - misses) / (standard::RELATIVE * misses));
         all.push((mean(|run| 100.0 * run.idle) - idle) / standard::IDLE);
         all.push((mean(standard::long_slices) - 0.0).max(0.0) / standard::RARE);

@@ -264,73 +264,65 @@ impl Fitting<'_> {
                 self.calibration.with(workload, &fit.applications, machine, scheduler, self.precision.runs);
             let found = simulate(&scenario)?;
             fit.distance = distance(&found, published);
-            improve(
-                workload,
-                &mut fit,
-                free,
-                self.calibration.open.serial > 0.5,
-                pace,
-                machine.miss_ns / 1e6,
-                published,
-                &found,
-            );
+            self.improve(workload, &mut fit, free, pace, published, &found);
             if settles {
                 last.push(fit.clone());
             }
         }
         Ok(Fit::mean(&last).unwrap_or(fit))
     }
-}
 
-/// One step of a fit: changes what is free by how far `found` is from the published time, misses and idle time.
-fn improve(
-    workload: Workload,
-    fit: &mut Fit,
-    free: Free,
-    is_serial: bool,
-    pace: f64,
-    miss_ms: f64,
-    [time, misses, idle]: [f64; 3],
-    found: &Outcome,
-) {
-    let apps = workload.applications();
-    let places: Vec<usize> = (0..apps.len()).filter(|&at| apps[at] == free.app).collect();
-    let slower = mean(found, Tally::mean_completion_s) / time;
-    let found_misses = mean(found, Tally::misses) / 1e6;
-    let own = |of: fn(&ApplicationTally) -> f64| {
-        mean(found, |run| places.iter().map(|&at| of(&run.applications[at])).sum())
-    };
-    // The part of the time that the application free to change takes.
-    let part = if places.len() == apps.len() { 1.0 } else { 0.5 };
-    let found_idle = mean(found, |run| run.idle).clamp(0.001, 0.95);
-    let odds = |idle: f64| idle / (1.0 - idle);
-    let idler = odds(idle / 100.0) / odds(found_idle);
-    // What changes the idle time changes the whole time with it.
-    let work = match free.idle {
-        true => slower * (1.0 - found_idle) / (1.0 - idle / 100.0),
-        false => slower,
-    };
-    for &at in &places {
-        let one = &mut fit.applications[at];
-        // How long a millisecond of computing takes, which more steady misses lengthen.
-        let before = 1.0 + one.steady * miss_ms;
-        if free.steady {
-            let lacking = (misses * slower - found_misses) * 1e6 / (own(|one| one.compute_s) * 1e3);
-            one.steady = (one.steady + pace * lacking).max(0.0);
+    /// One step of a fit: changes what is free by how far `found` is from the published time, misses and idle time.
+    fn improve(
+        &self,
+        workload: Workload,
+        fit: &mut Fit,
+        free: Free,
+        pace: f64,
+        [time, misses, idle]: [f64; 3],
+        found: &Outcome,
+    ) {
+        let (is_serial, miss_ms) =
+            (self.calibration.open.serial > 0.5, self.calibration.machine.miss_ns / 1e6);
+        let apps = workload.applications();
+        let places: Vec<usize> = (0..apps.len()).filter(|&at| apps[at] == free.app).collect();
+        let slower = mean(found, Tally::mean_completion_s) / time;
+        let found_misses = mean(found, Tally::misses) / 1e6;
+        let own = |of: fn(&ApplicationTally) -> f64| {
+            mean(found, |run| places.iter().map(|&at| of(&run.applications[at])).sum())
+        };
+        // The part of the time that the application free to change takes.
+        let part = if places.len() == apps.len() { 1.0 } else { 0.5 };
+        let found_idle = mean(found, |run| run.idle).clamp(0.001, 0.95);
+        let odds = |idle: f64| idle / (1.0 - idle);
+        let idler = odds(idle / 100.0) / odds(found_idle);
+        // What changes the idle time changes the whole time with it.
+        let work = match free.idle {
+            true => slower * (1.0 - found_idle) / (1.0 - idle / 100.0),
+            false => slower,
+        };
+        for &at in &places {
+            let one = &mut fit.applications[at];
+            // How long a millisecond of computing takes, which more steady misses lengthen.
+            let before = 1.0 + one.steady * miss_ms;
+            if free.steady {
+                let lacking = (misses * slower - found_misses) * 1e6 / (own(|one| one.compute_s) * 1e3);
+                one.steady = (one.steady + pace * lacking).max(0.0);
+            }
+            let lengthened = (1.0 + one.steady * miss_ms) / before;
+            one.work_ms *= (work.powf(-pace / part) / lengthened).clamp(0.1, 10.0);
+            match (free.idle, is_serial && one.serial_ms > 0.0) {
+                (true, true) => one.serial_ms *= idler.powf(0.8 * pace).clamp(0.2, 5.0),
+                // Processors idle only if several processes block at once: the odds grow with the third power or so.
+                (true, false) => one.blocked_ms *= idler.powf(0.4 * pace).clamp(0.3, 3.0),
+                (false, _) => {}
+            }
         }
-        let lengthened = (1.0 + one.steady * miss_ms) / before;
-        one.work_ms *= (work.powf(-pace / part) / lengthened).clamp(0.1, 10.0);
-        match (free.idle, is_serial && one.serial_ms > 0.0) {
-            (true, true) => one.serial_ms *= idler.powf(0.8 * pace).clamp(0.2, 5.0),
-            // Processors idle only if several processes block at once: the odds grow with the third power or so.
-            (true, false) => one.blocked_ms *= idler.powf(0.4 * pace).clamp(0.3, 3.0),
-            (false, _) => {}
+        if free.displacing {
+            let reload = own(|one| one.reload_misses) / 1e6;
+            let wanted = misses * slower - (found_misses - reload);
+            fit.displacing *= (reload / wanted.max(0.01)).clamp(0.4, 2.5).powf(1.2 * pace);
         }
-    }
-    if free.displacing {
-        let reload = own(|one| one.reload_misses) / 1e6;
-        let wanted = misses * slower - (found_misses - reload);
-        fit.displacing *= (reload / wanted.max(0.01)).clamp(0.4, 2.5).powf(1.2 * pace);
     }
 }
 
