@@ -35,7 +35,7 @@ pub(super) fn sensitivity(predictions: &Predictions) -> Vec<Block> {
                   calibration made anew. A gap matters to a result if its marks lie far from the line of ours, and can explain a \
                   difference if one of them reaches the published line."
             .to_owned(),
-        x: Axis::linear("change against the standard scheduler", Unit::plain("%")),
+        x: Axis::linear("change", Unit::plain("%")),
         y: Axis::categories("open parameter", names),
         choices: vec![
             Choice { label: "Workload".to_owned(), options: Workload::TABLE_V.map(Workload::name).to_vec(), initial: 0 },
