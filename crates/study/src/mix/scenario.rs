@@ -142,6 +142,7 @@ fn application(command: &str, did: &Did, recorded: Nanos) -> Application {
         blocking: Blocking {
             mean_ms: if did.stops == 0 { 0.0 } else { blocked / stops / 1e6 },
             wake: if by_interrupt { WakeSource::Interrupt } else { WakeSource::Process },
+            ..Blocking::default()
         },
         lock: Lock::default(),
         base: 0,
