@@ -3,6 +3,7 @@
 
 use crate::finding::Finding;
 use crate::reading::Reading;
+use crate::source::Evidence;
 use crate::verdict::{ClaimVerdict, Tally};
 
 /// A statement of a source about its results, judged by evidence `E`.
@@ -57,6 +58,18 @@ impl<E> Claim<E> {
             (verdict, _) => verdict,
         };
         Concluded { claim: self, place, finding, tally, verdict }
+    }
+}
+
+impl<E: Evidence> Concluded<E> {
+    /// With what the evidence says of a claim that does not hold, beside its remarks.
+    pub(crate) fn explained(mut self, evidence: &E) -> Self {
+        let (Some(finding), true) = (&mut self.finding, self.verdict != ClaimVerdict::Holds) else {
+            return self;
+        };
+        let explanation = evidence.explain(&self.claim, finding);
+        finding.note = format!("{} {explanation}", finding.note).trim().to_owned();
+        self
     }
 }
 

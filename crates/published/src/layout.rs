@@ -52,6 +52,7 @@ fn answer<E: Evidence>(reproduction: &Reproduction<E>) -> ReportVerdict {
                 evidence.machine()
             ),
         },
+        chart: evidence.lead(),
         figures: evidence.key_figures(),
         statements: match judged {
             true => source.conclusions.iter().filter_map(|one| statement(one, claims)).collect(),

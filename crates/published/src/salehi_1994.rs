@@ -38,7 +38,8 @@ pub mod setting;
 pub mod simulations;
 pub mod source;
 
-pub use error::{KeepError, ReproduceError};
+pub use crate::source::KeepError;
+pub use error::ReproduceError;
 pub use figure_name::FigureName;
 pub use options::ReproductionOptions;
 pub use plan::SimulationPlan;

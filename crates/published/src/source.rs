@@ -1,10 +1,11 @@
 //! A source, which is a publication as data, and its reproduction.
 
 use crate::claim::{Claim, Concluded};
+use crate::finding::Finding;
 use std::collections::BTreeSet;
 use warmcore_record::columns::ColumnsError;
 use warmcore_record::document::KeyFigure;
-use warmcore_record::{Block, Columns};
+use warmcore_record::{Block, Chart, Columns};
 
 /// A publication whose results are reproduced as evidence `E`.
 #[derive(Clone, Debug)]
@@ -74,8 +75,22 @@ pub trait Evidence {
         Vec::new()
     }
 
+    /// The chart that shows the answer, if one does.
+    fn lead(&self) -> Option<Chart> {
+        None
+    }
+
     /// The charts, tables and notes of the figure with this name.
     fn blocks(&self, figure: &str) -> Vec<Block>;
+
+    /// Why our values for `claim`, which are not all as stated, are what they are; may be empty. It is shown as part of the
+    /// verdict's reason.
+    fn explain(&self, _claim: &Claim<Self>, _finding: &Finding) -> String
+    where
+        Self: Sized,
+    {
+        String::new()
+    }
 
     /// What a reader must know before trusting the evidence: its precision, and what was left out.
     fn notes(&self) -> Vec<String>;
@@ -86,6 +101,9 @@ pub trait Evidence {
     /// Never, as long as every column has its own name.
     fn results(&self) -> Result<Columns, ColumnsError>;
 }
+
+/// Why a finished part of a reproduction could not be kept.
+pub type KeepError = Box<dyn std::error::Error + Send + Sync>;
 
 /// No figure has this name.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -202,6 +220,7 @@ impl<E: Evidence + Clone> Source<E> {
             .map(|claim| claim.clone().conclude(self.place(claim), &evidence, is_comparable))
             // For another machine, a claim that rests on the publication's own constants says nothing.
             .filter(|concluded| is_comparable || concluded.finding.is_some())
+            .map(|concluded| concluded.explained(&evidence))
             .collect();
         Reproduction { source: self, figures, evidence, claims }
     }

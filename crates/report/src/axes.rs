@@ -7,6 +7,8 @@ use warmcore_record::chart::{Axis, Direction, Scale, Unit};
 
 const INK: &str = "var(--ink)";
 const GRID: &str = "var(--grid)";
+/// Characters in a line of a category's name on a vertical axis.
+const NAME: usize = 24;
 
 /// The least and the greatest positive value that an axis must show.
 pub(crate) type Extent = (f64, f64);
@@ -44,9 +46,18 @@ impl<'a> DrawnAxis<'a> {
         let (value, [from, to]) = match (self.is_log(), self.direction) {
             (true, _) => (value.log10(), log_range(extent)),
             (false, Direction::X) => (value, [extent.0, extent.1]),
+            (false, Direction::Y) if self.names().is_some() => (value, [extent.1 + 0.5, -0.5]),
             (false, Direction::Y) => (value, [0.0, extent.1 * 1.06]),
         };
         (value - from) / (to - from)
+    }
+
+    /// The names of its categories, if it has categories.
+    pub(crate) fn names(&self) -> Option<&[String]> {
+        match &self.axis.scale {
+            Scale::Categories(names) => Some(names),
+            Scale::Linear | Scale::Log => None,
+        }
     }
 
     pub(crate) fn is_log(&self) -> bool {
@@ -81,8 +92,14 @@ impl<'a> DrawnAxis<'a> {
             (Scale::Log, None) => options["type"] = json!("log"),
             (Scale::Categories(names), _) => {
                 options["tickvals"] = (0..names.len()).collect();
-                options["ticktext"] = names.iter().map(|name| wrapped(name, 7)).collect();
-                options["showgrid"] = json!(false);
+                // Side by side there is little room for each name; one below the other, the first is at the top.
+                let width = if across { 7 } else { NAME };
+                options["ticktext"] = names.iter().map(|name| wrapped(name, width)).collect();
+                options["showgrid"] = json!(!across);
+                if !across {
+                    options["range"] = json!([names.len() as f64 - 0.5, -0.5]);
+                    options["ticklabelstandoff"] = json!(4);
+                }
                 options["ticks"] = json!("");
             }
         }

@@ -18,6 +18,10 @@ const INK: &str = "var(--ink)";
 const PAPER: &str = "var(--paper)";
 const FONT: &str = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif";
 
+/// Height of a category's row on a vertical axis, and of everything above and below the rows, in pixels.
+const ROW: usize = 34;
+const FRAME: usize = 110;
+
 /// What the page's script reads for one chart.
 #[derive(Serialize)]
 pub(crate) struct DrawnChart {
@@ -176,14 +180,14 @@ impl<'a> Drawing<'a> {
     /// A layout with enough room for all series for which `has_room` is true.
     fn layout(&self, has_room: impl Fn(&Series) -> bool) -> Value {
         let series: Vec<&Series> = self.view.series.iter().filter(|series| has_room(series)).collect();
-        let x_extent = extent(self.xs(&series));
+        let x_extent = extent(self.xs(&series), self.x.is_log());
         // The names of regions are written above the curves.
         let named = self.y.is_log() && !self.view.regions.is_empty();
-        let y_extent =
-            extent(self.ys(&series)).map(|extent| if named { with_headroom(extent) } else { extent });
+        let y_extent = extent(self.ys(&series), self.y.is_log())
+            .map(|extent| if named { with_headroom(extent) } else { extent });
         let regions = shapes::regions(&self.view.regions, &self.x, x_extent);
         let shapes = [regions, self.marks(&series, x_extent, y_extent)].concat();
-        json!({
+        let mut layout = json!({
             "autosize": true, "showlegend": false, "hovermode": "closest", "hoverdistance": 30,
             "barmode": "group", "bargap": 0.22, "bargroupgap": 0.06, "dragmode": "zoom",
             "paper_bgcolor": PAPER, "plot_bgcolor": PAPER,
@@ -199,7 +203,11 @@ impl<'a> Drawing<'a> {
             "xaxis": self.x.options(x_extent),
             "yaxis": self.y.options(y_extent),
             "shapes": shapes,
-        })
+        });
+        if let Some(names) = self.y.names() {
+            layout["height"] = json!(FRAME + ROW * names.len());
+        }
+        layout
     }
 }
 
@@ -258,11 +266,13 @@ fn with_headroom((from, to): Extent) -> Extent {
     (from, to * (to / from).powf(1.0 / 7.0))
 }
 
-/// The least and the greatest positive value, which a logarithmic axis must show.
-fn extent(values: impl Iterator<Item = f64>) -> Option<Extent> {
-    values.filter(|value| *value > 0.0 && value.is_finite()).fold(None, |extent, value| match extent {
-        None => Some((value, value)),
-        Some((from, to)) => Some((value.min(from), value.max(to))),
+/// The least and the greatest value that an axis must show; on a logarithmic one, of those above zero.
+fn extent(values: impl Iterator<Item = f64>, is_log: bool) -> Option<Extent> {
+    values.filter(|value| value.is_finite() && (*value > 0.0 || !is_log)).fold(None, |extent, value| {
+        match extent {
+            None => Some((value, value)),
+            Some((from, to)) => Some((value.min(from), value.max(to))),
+        }
     })
 }
 

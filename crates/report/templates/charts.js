@@ -40,10 +40,12 @@
       const shown = new Set(switches.filter(isOn).map((button) => Number(button.dataset.entry)));
       const traces = coloured(view.traces).map((trace) => ({ ...trace, visible: shown.has(trace.meta) }));
       const narrow = (width ?? plot.clientWidth) < NARROW;
-      const size = width ? { autosize: false, width, height: 340 } : {};
       // Use the wide layout once the reader has switched on a hidden series.
       const all = view.wide && view.traces.some((trace) => shown.has(trace.meta) && !first.has(trace.meta));
       given = all ? view.wide : view.layout;
+      const size = width ? { autosize: false, width, height: given.height ?? 340 } : {};
+      // Rows of names need a height of their own.
+      if (given.height) plot.style.height = `${given.height}px`;
       const type = { ...given.font, size: narrow ? 11.5 : given.font.size };
       for (const part of figure.querySelectorAll(".behind-view")) {
         part.hidden = part.dataset.picks !== word;

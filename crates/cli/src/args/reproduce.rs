@@ -33,7 +33,7 @@ pub(crate) enum ReproduceCommand {
     /// affinity, attached scheduling, other quanta and complex affinity, figures 1 to 5, and how much the results
     /// depend on what the text leaves open (--figure open). Writes into the output folder: report.html; claims.parquet,
     /// claims.csv and claims.json, published values and ours with verdicts; results.parquet and results.csv, a
-    /// row for each run.
+    /// row for each run; and points.journal, from which --resume goes on after an interruption.
     #[command(name = "torrellas-1995")]
     Torrellas1995(TorrellasArguments),
 

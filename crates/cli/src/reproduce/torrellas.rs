@@ -5,13 +5,13 @@ use crate::args::reproduce::TorrellasArguments;
 use crate::provenance::PROGRAM;
 use crate::{checkpoint, interrupt, progress, provenance};
 use miette::miette;
-use warmcore_published::torrellas_1995::{Open, Precision, PredictionError, predict, source};
+use warmcore_published::torrellas_1995::{Part, Precision, PredictionError, Progress, predict, source};
 
 pub(crate) fn run(arguments: &TorrellasArguments) -> miette::Result<()> {
     let figures = figures(&source(), &arguments.common)?;
     let mut precision = if arguments.common.quick { Precision::QUICK } else { Precision::FULL };
     if !figures.contains(&"open") {
-        precision.sensitivity = 0;
+        precision.varied = 0;
     }
     let seed = arguments.seed.unwrap_or(1);
     let output = &arguments.common.output;
@@ -21,17 +21,24 @@ pub(crate) fn run(arguments: &TorrellasArguments) -> miette::Result<()> {
         source().name,
         figures.join(", ")
     );
-    // It takes a minute, and no point of it is worth keeping.
-    let (folder, _journal) = checkpoint::open::<()>(output, &FILES, &subject)?;
+    let (folder, journal) = checkpoint::open::<Part>(output, &FILES, &subject)?;
     let stop = interrupt::catch()?;
 
     let bar = progress::bar("simulating");
-    let tell = |done: usize, of: usize| progress::set(&bar, done as f64 / of as f64);
-    let predictions = predict(Open::default(), seed, precision, tell, stop);
+    let predictions = predict(
+        seed,
+        precision,
+        Progress {
+            known: &|key| journal.known(key).cloned(),
+            keep: &|key, part| Ok(journal.append(key, part)?),
+            tell: &|done, of| progress::set(&bar, done as f64 / of as f64),
+            stop,
+        },
+    );
     bar.finish_and_clear();
     let predictions = predictions.map_err(|error| match error {
         PredictionError::Interrupted => interrupt::resumable(),
-        PredictionError::Impossible(fault) => miette!("{fault}"),
+        error => miette!("{error}"),
     })?;
     let manifest = provenance::from_seed("what processes do", seed, None);
     finish(&source().conclude(predictions, figures), manifest, &folder, output.json)

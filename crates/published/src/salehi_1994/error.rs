@@ -1,11 +1,9 @@
 //! Why the figures cannot be reproduced.
 
+use crate::source::KeepError;
 use warmcore_costs::execution::IncompleteProfile;
 use warmcore_sim::packet::PointError;
 use warmcore_units::Fault;
-
-/// Why a finished point could not be saved.
-pub type KeepError = Box<dyn std::error::Error + Send + Sync>;
 
 /// Why the figures cannot be reproduced.
 #[derive(Debug, thiserror::Error)]

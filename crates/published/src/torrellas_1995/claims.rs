@@ -5,16 +5,23 @@
 
 mod affinity;
 mod alternatives;
+mod columns;
 mod tables;
 
 use super::predictions::{Policy, Predictions, Quantity};
 use super::tables::Workload;
 use crate::{Claim, Finding, Reading, Value, ValueAt};
 
-/// All claims, in the order of the text.
+const ALL: &[Workload] = &Workload::TABLE_V;
+const MATRICES: &[Workload] = &[Workload::MatrixMatrix];
+/// Where two processes share a processor, and rarely block.
+const CALM: &[Workload] = &[Workload::MatrixMatrix, Workload::MatrixCholesky];
+const ORACLE: &[Workload] = &[Workload::Oracle];
+
+/// All claims: first the tables, then what the text says of them.
 #[must_use]
 pub fn all() -> Vec<Claim<Predictions>> {
-    [tables::all(), affinity::all(), alternatives::all()].concat()
+    [tables::all(), columns::all(), affinity::all(), alternatives::all()].concat()
 }
 
 /// A claim, from its id, section, figure, statement, published value, reading, unit, recipe and derivation.
@@ -32,20 +39,6 @@ fn claim(
     Claim { id, section, needs, says, published, reading, unit, recipe, derive, contradicts: None }
 }
 
-/// How far our changes under `policy` are from the published ones, at every workload of Table V.
-fn misses_of_column(
-    predictions: &Predictions,
-    policy: Policy,
-    quantity: Quantity,
-    published: fn(super::tables::TableV) -> f64,
-) -> Option<Finding> {
-    let at = |workload: Workload| {
-        let value = predictions.miss(workload, policy, quantity, published(workload.row()?))?;
-        Some(ValueAt::new(workload.name(), value))
-    };
-    Finding::new(Workload::TABLE_V.into_iter().filter_map(at).collect(), "")
-}
-
 /// By how many percent time or misses under `policy` are below those under `base`, at each of `workloads`.
 fn savings(
     predictions: &Predictions,
@@ -57,6 +50,15 @@ fn savings(
     let at = |&workload: &Workload| {
         let Value { mean, low, high } = predictions.change(workload, policy, base, quantity)?.into();
         Some(ValueAt::new(workload.name(), Value { mean: -mean, low: -high, high: -low }))
+    };
+    Finding::new(workloads.iter().filter_map(at).collect(), "")
+}
+
+/// By how many percent the time under `policy` exceeds that of the standard scheduler.
+fn slower(predictions: &Predictions, policy: Policy, workloads: &[Workload]) -> Option<Finding> {
+    let at = |&workload: &Workload| {
+        let change = predictions.change(workload, policy, Policy::Standard, Quantity::Time)?;
+        Some(ValueAt::new(workload.name(), change))
     };
     Finding::new(workloads.iter().filter_map(at).collect(), "")
 }

@@ -2,13 +2,14 @@
 
 use super::open::{Open, whole};
 use super::tables::{App, Characteristics, EDGES_MS};
+use serde::{Deserialize, Serialize};
 use warmcore_scenario::runqueue::{
     Application, Blocking, Bursts, Ends, Footprint, Jobs, Lock, RunQueueMachine, WakeSource,
 };
 use warmcore_sim::runqueue::cache::MissModel;
 
 /// What the standard columns of Table V say of an application, beside Tables II to IV.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Fitted {
     /// Steady misses per millisecond of computing.
     pub steady: f64,
@@ -52,6 +53,7 @@ pub fn application(app: App, fitted: Fitted, open: &Open, machine: &RunQueueMach
         reload_ms: open.reload_ms,
         steady_misses_per_ms: fitted.steady,
         written: open.written,
+        invalidated_per_ms: if app == App::Cholesky { open.invalidated } else { 0.0 },
     };
     let jobs =
         (app == App::Pmake).then(|| Jobs { count: 24, stages: whole(open.stages), spread: open.spread });
@@ -60,14 +62,14 @@ pub fn application(app: App, fitted: Fitted, open: &Open, machine: &RunQueueMach
         name: app.name().to_owned(),
         processes,
         work_ms: Some(fitted.work_ms),
-        serial_ms: fitted.serial_ms,
+        serial_ms: if open.serial > 0.5 { fitted.serial_ms } else { 0.0 },
         jobs,
         footprint,
         references: None,
         bursts: bursts(app, footprint, open, machine),
         ends: Ends { block: ends[1], yielding: ends[2], reschedule: ends[3] },
-        blocking: Blocking { mean_ms: fitted.blocked_ms, wake },
-        lock: Lock { held: open.lock_held, ..Lock::default() },
+        blocking: Blocking { mean_ms: fitted.blocked_ms, spread: open.io_spread, wake },
+        lock: Lock { held: open.lock_held, retry_ms: open.retry_ms },
         base: 0,
         attached: Vec::new(),
         threads: Vec::new(),
@@ -89,7 +91,7 @@ fn reload_misses(app: App, steady: f64, open: &Open, machine: &RunQueueMachine) 
             reload_misses: whole,
             reload_ms: open.reload_ms,
             steady_misses_per_ms: steady,
-            written: 0.0,
+            ..Footprint::default()
         };
         let model = MissModel::new(footprint, machine.miss_ns);
         let bins = intervals.iter().zip(EDGES_MS.windows(2));
@@ -150,7 +152,7 @@ mod tests {
 
     #[test]
     fn a_model_keeps_what_the_tables_say() {
-        let (open, machine) = (Open::default(), RunQueueMachine::default());
+        let (open, machine) = (Open::neutral(), RunQueueMachine::default());
         for app in App::ALL {
             let fitted = Fitted::from_table_iv(app, machine.miss_ns / 1e6);
             let made = application(app, fitted, &open, &machine);

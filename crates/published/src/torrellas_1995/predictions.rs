@@ -1,14 +1,16 @@
 //! What is simulated for the claims: every workload under every scheduler of the text, and the sensitivity to the open
 //! parameters.
 
-use super::calibrate::Calibration;
-use super::open::{Open, OpenParameter, whole};
+use super::blind::{self, Choice};
+use super::calibrate::{Calibration, FitPrecision};
+use super::gaps::{self, Gaps};
+use super::open::{Open, whole};
+use super::parts::{Part, PredictionError, Progress, Steps};
 use super::tables::Workload;
 use crate::Value;
 use core::fmt;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
 use warmcore_policy::runqueue::Affinity;
 use warmcore_scenario::runqueue::UnixScheduler;
 use warmcore_sim::runqueue::{Outcome, Tally, compare, simulate};
@@ -49,14 +51,16 @@ impl Policy {
     #[must_use]
     pub fn scheduler(self, open: &Open) -> UnixScheduler {
         let standard = open.scheduler();
+        let favouring =
+            |affinity| UnixScheduler { decay_spares_old: open.spares_old, ..standard.with(affinity) };
         match self {
             Self::Standard => standard,
-            Self::Light => standard.with(Affinity::LIGHT),
-            Self::Heavy => standard.with(Affinity::HEAVY),
+            Self::Light => favouring(Affinity::LIGHT),
+            Self::Heavy => favouring(Affinity::HEAVY),
             Self::Attached => UnixScheduler { attach: open.attachment(), ..standard },
             Self::Quantum10 => UnixScheduler { quantum_ms: 10.0, ..standard },
             Self::Quantum100 => UnixScheduler { quantum_ms: 100.0, ..standard },
-            Self::Complex => standard.with(Affinity::complex(whole(open.complex_level))),
+            Self::Complex => favouring(Affinity::complex(whole(open.complex_level))),
         }
     }
 }
@@ -100,28 +104,21 @@ impl Quantity {
 pub struct Precision {
     /// Runs of each point.
     pub runs: u32,
-    /// Runs of each step of a calibration.
-    pub calibration: u32,
-    /// Runs of each point of the sensitivity chart; 0 without that chart.
-    pub sensitivity: u32,
+    /// How precisely the workloads are calibrated.
+    pub fit: FitPrecision,
+    /// Whether the values of the open parameters are searched, or those that the search gives are taken as recorded.
+    pub searches: bool,
+    /// Runs of each point with another value of an open parameter; 0 to vary none.
+    pub varied: u32,
 }
 
 impl Precision {
     /// The usual one.
-    pub const FULL: Self = Self { runs: 20, calibration: 8, sensitivity: 6 };
+    pub const FULL: Self =
+        Self { runs: 24, fit: FitPrecision { runs: 8, steps: 14, further: 6 }, searches: true, varied: 6 };
     /// For a first look.
-    pub const QUICK: Self = Self { runs: 6, calibration: 6, sensitivity: 2 };
-}
-
-/// Results at one value of an open parameter, calibrated anew.
-#[derive(Clone, Debug)]
-pub struct SensitivityPoint {
-    /// The parameter.
-    pub parameter: OpenParameter,
-    /// Its value.
-    pub value: f64,
-    /// Changes under light affinity in percent, by workload, of time and of misses.
-    pub light: BTreeMap<Workload, [Estimate<f64>; 2]>,
+    pub const QUICK: Self =
+        Self { runs: 16, fit: FitPrecision { runs: 8, steps: 14, further: 6 }, searches: false, varied: 0 };
 }
 
 /// All that was simulated.
@@ -131,68 +128,51 @@ pub struct Predictions {
     pub calibration: Calibration,
     /// Every workload under every scheduler.
     pub outcomes: BTreeMap<(Workload, Policy), Outcome>,
+    /// How the values of the open parameters were chosen, if they were searched.
+    pub choice: Option<Choice>,
     /// Results at other values of the open parameters.
-    pub sensitivity: Vec<SensitivityPoint>,
-    /// How precisely.
-    pub precision: Precision,
+    pub gaps: Gaps,
 }
 
-/// Why there are no predictions.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum PredictionError {
-    /// A scenario is impossible.
-    #[error("{0}")]
-    Impossible(#[from] Fault),
-    /// The user asked to stop.
-    #[error("interrupted")]
-    Interrupted,
-}
-
-/// Workloads of the sensitivity chart.
-const SENSITIVE: [Workload; 4] =
-    [Workload::MatrixMatrix, Workload::MatrixCholesky, Workload::PmakeMatrix, Workload::Oracle];
-
-/// Calibrates and simulates everything. `tell` learns how many of how many steps are done.
+/// Chooses the open parameters, calibrates and simulates everything.
 ///
 /// # Errors
-/// If `stop` was set, or a scenario is impossible.
+/// If the user stops it, a part cannot be kept, or a scenario is impossible.
 pub fn predict(
-    open: Open,
     seed: u64,
     precision: Precision,
-    tell: impl Fn(usize, usize) + Sync,
-    stop: &AtomicBool,
+    progress: Progress<'_>,
 ) -> Result<Predictions, PredictionError> {
-    let varied: &[OpenParameter] = if precision.sensitivity > 0 { &OpenParameter::ALL } else { &[] };
-    let steps = 2 + 2 * varied.len();
-    let done = std::sync::atomic::AtomicUsize::new(0);
-    let step = || tell(done.fetch_add(1, Ordering::Relaxed) + 1, steps);
-    let calibration = Calibration::new(open, seed, precision.calibration)?;
-    step();
-    let outcomes = simulated(&calibration, &all_points(), precision.runs)?;
-    step();
-    let values: Vec<(OpenParameter, f64)> =
-        varied.iter().flat_map(|&parameter| parameter.range.map(|value| (parameter, value))).collect();
-    let sensitivity: Result<Vec<SensitivityPoint>, PredictionError> = values
-        .into_par_iter()
-        .map(|(parameter, value)| {
-            if stop.load(Ordering::Relaxed) {
-                return Err(PredictionError::Interrupted);
-            }
-            let light = sensitivity(parameter.set(value), seed, precision)?;
-            step();
-            Ok(SensitivityPoint { parameter, value, light })
-        })
-        .collect();
-    Ok(Predictions { calibration, outcomes, sensitivity: sensitivity?, precision })
+    let Precision { runs, fit, searches, varied } = precision;
+    let points = all_points();
+    let searched = if searches { blind::settings() } else { 0 };
+    let variations = if varied > 0 { gaps::settings(&Open::recorded()) } else { 0 };
+    let steps = Steps::new(progress, searched + points.len() + variations);
+    let choice = searches.then(|| blind::choose(seed, fit, &steps)).transpose()?;
+    let open = choice.as_ref().map_or_else(Open::recorded, |choice| choice.open);
+    let calibration = Calibration::new(open, seed, None, fit, &steps)?;
+    let kept = |&(workload, policy): &(Workload, Policy)| {
+        let scenario = calibration.scenario(workload, policy.scheduler(&open), runs);
+        let key = format!("runs\n{scenario:?}");
+        let get = |part| if let Part::Runs(runs) = part { Some(runs) } else { None };
+        let runs = steps.part(&key, get, Part::Runs, || Ok(simulate(&scenario)?.runs))?;
+        steps.step();
+        Ok(((workload, policy), Outcome { runs }))
+    };
+    let outcomes: Result<_, PredictionError> = points.par_iter().map(kept).collect();
+    let mut predictions = Predictions { choice, ..Predictions::new(calibration, outcomes?) };
+    if varied > 0 {
+        predictions.gaps = gaps::vary(&predictions, varied, fit, &steps)?;
+    }
+    Ok(predictions)
 }
 
-fn all_points() -> Vec<(Workload, Policy)> {
+pub(super) fn all_points() -> Vec<(Workload, Policy)> {
     let workloads = Workload::TABLE_V.into_iter().chain(Workload::FIGURE_5.into_iter().skip(1));
     workloads.flat_map(|workload| Policy::ALL.map(|policy| (workload, policy))).collect()
 }
 
-fn simulated(
+pub(super) fn simulated(
     calibration: &Calibration,
     points: &[(Workload, Policy)],
     runs: u32,
@@ -202,27 +182,6 @@ fn simulated(
         Ok(((workload, policy), simulate(&calibration.scenario(workload, scheduler, runs))?))
     };
     points.par_iter().map(one).collect()
-}
-
-fn sensitivity(
-    open: Open,
-    seed: u64,
-    precision: Precision,
-) -> Result<BTreeMap<Workload, [Estimate<f64>; 2]>, Fault> {
-    let calibration = Calibration::new(open, seed, precision.sensitivity)?;
-    let points: Vec<(Workload, Policy)> = SENSITIVE
-        .into_iter()
-        .flat_map(|workload| [Policy::Standard, Policy::Light].map(|policy| (workload, policy)))
-        .collect();
-    let outcomes = simulated(&calibration, &points, precision.sensitivity)?;
-    let changes = SENSITIVE.map(|workload| {
-        let changes = [Quantity::Time, Quantity::Misses].map(|quantity| {
-            changed(&outcomes, workload, Policy::Light, Policy::Standard, quantity)
-                .unwrap_or(Estimate::new(f64::NAN, f64::INFINITY))
-        });
-        (workload, changes)
-    });
-    Ok(changes.into_iter().collect())
 }
 
 /// The change of a quantity from `base` to `policy` in percent.
@@ -239,6 +198,20 @@ fn changed(
 }
 
 impl Predictions {
+    /// Those with these `outcomes` alone.
+    pub(super) const fn new(
+        calibration: Calibration,
+        outcomes: BTreeMap<(Workload, Policy), Outcome>,
+    ) -> Self {
+        Self { calibration, outcomes, choice: None, gaps: Gaps::none() }
+    }
+
+    /// Runs of each point.
+    #[must_use]
+    pub fn runs(&self) -> usize {
+        self.outcomes.values().map(|outcome| outcome.runs.len()).max().unwrap_or(0)
+    }
+
     /// The change of a quantity from `base` to `policy` in percent.
     #[must_use]
     pub fn change(

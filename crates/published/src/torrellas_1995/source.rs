@@ -1,11 +1,11 @@
 //! Torrellas 1995 as data, and the evidence for its claims in a report.
 
-use super::predictions::{Policy, Precision, Predictions, Quantity};
+use super::predictions::{Policy, Predictions, Quantity};
 use super::tables::Workload;
-use super::{charts, claims};
-use crate::{Conclusion, Evidence, PublishedFigure, Source};
+use super::{charts, claims, gap_charts, gaps};
+use crate::{Claim, Conclusion, Evidence, Finding, PublishedFigure, Source};
 use warmcore_record::columns::ColumnsError;
-use warmcore_record::{Block, Column, Columns};
+use warmcore_record::{Block, Chart, Column, Columns};
 use warmcore_sim::runqueue::Tally;
 
 /// Torrellas, Tucker & Gupta 1995.
@@ -32,8 +32,10 @@ const STORY: [&str; 2] = [
     Torrellas, Tucker and Gupta changed the scheduler of a four-processor workstation so that it favours such processes, and \
     measured scientific programs, parallel compilations and a database with a hardware monitor.",
     "This report simulates that machine and scheduler. The applications are modelled from Tables II to IV and from the columns \
-    of Table V that show the standard scheduler. All other columns and figures are predictions; \
-    three choices of the model, named in the book, were made in sight of some of them.",
+    of Table V that show the standard scheduler. What the text leaves open takes the value under which the standard scheduler comes \
+    nearest to what the text says of it, by a rule that sees no other scheduler. All other columns and figures are predictions. \
+    Where one differs, every open parameter has been varied over its range, with the calibration made anew, to see whether a gap of \
+    the text can be the reason.",
 ];
 
 const FIGURES: [PublishedFigure; 10] = [
@@ -98,7 +100,7 @@ const FIGURES: [PublishedFigure; 10] = [
         "open",
         "open parameters",
         "what the results depend on",
-        "Each parameter that the text leaves open, at both ends of its range.",
+        "Each parameter that the text leaves open: its value, why, and what its other values would give.",
         "",
     ),
 ];
@@ -132,20 +134,18 @@ const CONCLUSIONS: [Conclusion; 4] = [
     },
 ];
 
-const CHOICES: [&str; 8] = [
-    "Priorities: cpu/2 is rounded down, of equal priorities the longest-waiting is picked, accumulated time is halved every second and capped at \
-    255 ticks. None of this is in the text.",
-    "A timer interrupt charges a whole tick to what runs then. A quantum is measured exactly.",
+const CHOICES: [&str; 7] = [
+    "Twenty-three open parameters, listed with their values and origins under \"open parameters\". Those that the standard scheduler's data \
+    can tell were chosen by the calibration, one after the other, each beginning at its neutral value; no person chose.",
+    "An attachment is inherited by what a process starts, so that a make has one processor, as IRIX's manual page runon(1) says; other \
+    processes are attached in turn. The level of complex affinity is that of light affinity, which the text recommends.",
+    "Priorities: cpu/2 is rounded down, and of equal priorities the longest-waiting is picked. Ties picked otherwise were not tried.",
+    "A timer interrupt charges a whole tick to what runs then.",
     "The cache model has three numbers: the state that a process reuses (Table IV), its steady misses, and how many misses of others \
     displace that state, which is calibrated on the misses of Matrix + Matrix under the standard scheduler.",
     "An idle processor takes a process that wakes up; of several, any.",
-    "Attached: a make has one processor, which what it starts inherits, as an attachment is inherited by fork; processes of other \
-    applications are attached in turn. The text gives no rule; the chart of open parameters shows others.",
     "The text says that affinity interacts with the decay so that long-running processes regain less priority than young ones, and that \
-    Pmake gains by it. It does not say how; the decay here treats all alike. That the predicted gain of Pmake beside other \
-    applications is missing follows from this.",
-    "Idle time of scientific workloads is taken to be a serial beginning of each application.",
-    "Figure 5's level of complex affinity is not given: 6, as for light affinity.",
+    Pmake gains by it. It does not say how; the decay here treats all alike, with three periods, fractions and caps.",
 ];
 
 const GLOSSARY: [(&str, &str); 3] = [
@@ -157,6 +157,10 @@ const GLOSSARY: [(&str, &str); 3] = [
 impl Evidence for Predictions {
     fn machine(&self) -> String {
         "SGI POWER Station 4D/340, four processors at 33 MHz (simulated)".to_owned()
+    }
+
+    fn lead(&self) -> Option<Chart> {
+        Some(charts::lead(self))
     }
 
     fn blocks(&self, figure: &str) -> Vec<Block> {
@@ -171,18 +175,23 @@ impl Evidence for Predictions {
             "3" => charts::figure_3(self),
             "4" => charts::bars(self, "figure-4-times", &Workload::TABLE_V, &[Quantum10, Quantum100, Light]),
             "5" => charts::bars(self, "figure-5-times", &Workload::FIGURE_5, &[Quantum100, Light, Complex]),
-            "open" => charts::sensitivity(self),
+            "open" => [gap_charts::chosen(self), gap_charts::sensitivity(self)].concat(),
             _ => Vec::new(),
         }
     }
 
+    fn explain(&self, claim: &Claim<Self>, finding: &Finding) -> String {
+        gaps::explain(self, claim, finding)
+    }
+
     fn notes(&self) -> Vec<String> {
-        let Precision { runs, .. } = self.precision;
+        let runs = self.runs();
         vec![
             format!("Each point is the mean of {runs} independent runs; the text has five experiments. Intervals show the scatter of \
                      runs, not what the model leaves out."),
             "Table IV and Table V contradict each other for Pmake (300 against 371 misses per ms) and for Mp3d (about twice); here \
              Table V decides.".to_owned(),
+            "Each open parameter was varied alone. Two gaps together may reach what neither does.".to_owned(),
             format!("Calibrated: {:.0} misses displace all but 1/e of a process's state.", self.calibration.machine.displacing_misses),
         ]
     }

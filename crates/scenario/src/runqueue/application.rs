@@ -90,11 +90,21 @@ pub struct Footprint {
     pub steady_misses_per_ms: f64,
     /// The part of its state that is written, and so becomes stale in other caches while it runs elsewhere.
     pub written: f64,
+    /// The rate at which what the application's processes write on other processors makes this state stale while it waits in a
+    /// cache, per millisecond that they compute.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub invalidated_per_ms: f64,
 }
 
 impl Default for Footprint {
     fn default() -> Self {
-        Self { reload_misses: 0.0, reload_ms: 0.5, steady_misses_per_ms: 0.0, written: 0.0 }
+        Self {
+            reload_misses: 0.0,
+            reload_ms: 0.5,
+            steady_misses_per_ms: 0.0,
+            written: 0.0,
+            invalidated_per_ms: 0.0,
+        }
     }
 }
 
@@ -141,15 +151,17 @@ pub enum WakeSource {
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Blocking {
-    /// The mean time until the event comes, in milliseconds; exponentially distributed.
+    /// The mean time until the event comes, in milliseconds.
     pub mean_ms: f64,
+    /// Its standard deviation as a fraction of the mean: 1 for exponential times, 0 for constant ones, gamma-distributed otherwise.
+    pub spread: f64,
     /// Who wakes the process up.
     pub wake: WakeSource,
 }
 
 impl Default for Blocking {
     fn default() -> Self {
-        Self { mean_ms: 10.0, wake: WakeSource::Interrupt }
+        Self { mean_ms: 10.0, spread: 1.0, wake: WakeSource::Interrupt }
     }
 }
 
@@ -209,6 +221,7 @@ impl Application {
         self.bursts.check(&field("bursts"))?;
         self.ends.check(&field("ends"))?;
         within(field("blocking.mean_ms"), self.blocking.mean_ms, MILLISECONDS, "milliseconds")?;
+        within(field("blocking.spread"), self.blocking.spread, 0.0..=10.0, "")?;
         within(field("lock.held"), self.lock.held, 0.0..=1.0, "")?;
         within(field("lock.retry_ms"), self.lock.retry_ms, 0.001..=1e6, "milliseconds")
     }
@@ -249,7 +262,8 @@ impl Footprint {
         within(format!("{field}.reload_misses"), self.reload_misses, 0.0..=1e12, "misses")?;
         within(format!("{field}.reload_ms"), self.reload_ms, 1e-6..=1e6, "milliseconds")?;
         within(format!("{field}.steady_misses_per_ms"), self.steady_misses_per_ms, 0.0..=1e9, "misses")?;
-        within(format!("{field}.written"), self.written, 0.0..=1.0, "")
+        within(format!("{field}.written"), self.written, 0.0..=1.0, "")?;
+        within(format!("{field}.invalidated_per_ms"), self.invalidated_per_ms, 0.0..=1e6, "per millisecond")
     }
 }
 

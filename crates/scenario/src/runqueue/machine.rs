@@ -13,6 +13,9 @@ pub struct RunQueueMachine {
     pub cpus: u32,
     /// What a cache miss costs, in nanoseconds.
     pub miss_ns: f64,
+    /// How long a miss occupies the bus that all processors share, in nanoseconds. Misses of others then make a miss wait. Without
+    /// it, every miss costs `miss_ns`.
+    pub bus_ns: f64,
     /// How many misses displace all but 1/e of another process's cached state: the lines of the cache, if their
     /// addresses spread evenly.
     pub displacing_misses: f64,
@@ -36,6 +39,7 @@ impl Default for RunQueueMachine {
         Self {
             cpus: 4,
             miss_ns: 35.0 / 33.0 * 1e3,
+            bus_ns: 0.0,
             displacing_misses: 16_384.0,
             reschedule_us: 50.0,
             interrupt_cpu: 0,
@@ -63,6 +67,7 @@ impl RunQueueMachine {
             return Err(Fault::new("machine.interrupt_cpu", self.interrupt_cpu, expected));
         }
         within("machine.miss_ns", self.miss_ns, 0.0..=1e6, "nanoseconds")?;
+        within("machine.bus_ns", self.bus_ns, 0.0..=1e6, "nanoseconds")?;
         within("machine.displacing_misses", self.displacing_misses, 1.0..=1e12, "misses")?;
         within("machine.reschedule_us", self.reschedule_us, 0.0..=1e6, "microseconds")?;
         within("machine.interrupt_us", self.interrupt_us, 0.0..=1e6, "microseconds")?;

@@ -54,6 +54,8 @@ pub struct Scheduler {
     #[serde(skip_serializing_if = "Option::is_none")]
     quantum_ms: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    quantum_by_ticks: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     a_p: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     a_t: Option<u32>,
@@ -63,6 +65,8 @@ pub struct Scheduler {
     decay_ms: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     decay_to: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decay_spares_old: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cap: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -86,11 +90,13 @@ impl From<UnixScheduler> for Scheduler {
             tick_ms: Some(one.tick_ms),
             attach: one.attach,
             quantum_ms: Some(one.quantum_ms),
+            quantum_by_ticks: Some(one.quantum_by_ticks),
             a_p: Some(one.a_p),
             a_t: Some(one.a_t),
             complex: Some(one.complex),
             decay_ms: Some(one.decay_ms),
             decay_to: Some(one.decay_to),
+            decay_spares_old: Some(one.decay_spares_old),
             cap: Some(one.cap),
             exclude_yielder: Some(one.exclude_yielder),
             ..Self::default()
@@ -137,11 +143,13 @@ impl Scheduler {
         UnixScheduler {
             tick_ms: self.tick_ms.unwrap_or(default.tick_ms),
             quantum_ms: self.quantum_ms.unwrap_or(default.quantum_ms),
+            quantum_by_ticks: self.quantum_by_ticks.unwrap_or(default.quantum_by_ticks),
             a_p: self.a_p.unwrap_or(default.a_p),
             a_t: self.a_t.unwrap_or(default.a_t),
             complex: self.complex.unwrap_or(default.complex),
             decay_ms: self.decay_ms.unwrap_or(default.decay_ms),
             decay_to: self.decay_to.unwrap_or(default.decay_to),
+            decay_spares_old: self.decay_spares_old.unwrap_or(default.decay_spares_old),
             cap: self.cap.unwrap_or(default.cap),
             exclude_yielder: self.exclude_yielder.unwrap_or(default.exclude_yielder),
             attach: self.attach,
@@ -169,11 +177,13 @@ impl Scheduler {
     pub(super) fn check(&self) -> Result<(), Fault> {
         let unix = [
             ("quantum_ms", self.quantum_ms.is_some()),
+            ("quantum_by_ticks", self.quantum_by_ticks.is_some()),
             ("a_p", self.a_p.is_some()),
             ("a_t", self.a_t.is_some()),
             ("complex", self.complex.is_some()),
             ("decay_ms", self.decay_ms.is_some()),
             ("decay_to", self.decay_to.is_some()),
+            ("decay_spares_old", self.decay_spares_old.is_some()),
             ("cap", self.cap.is_some()),
             ("exclude_yielder", self.exclude_yielder.is_some()),
         ];

@@ -20,6 +20,7 @@ use super::scheduling::Scheduling;
 use super::tally::{ApplicationTally, Tally};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use warmcore_policy::runqueue::Record;
 use warmcore_scenario::RunQueueScenario;
 use warmcore_scenario::runqueue::{SchedulerKind, Step};
@@ -27,6 +28,8 @@ use warmcore_workload::Purpose;
 use warmcore_workload::random::{Key, Random};
 
 const SECOND: u64 = 1_000_000_000;
+/// Events between two looks at whether to stop.
+const LOOKS_EVERY: u32 = 1024;
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Event {
@@ -147,11 +150,17 @@ impl<'s> Machine<'s> {
         })
     }
 
-    /// Runs until all work is done or the time is over. Returns what happened to the queue too, if that is logged.
-    pub(super) fn run(mut self) -> (Tally, Vec<Record>) {
+    /// Runs until all work is done or the time is over. Returns what happened to the queue too, if that is logged; `None`
+    /// once `stop` is set.
+    pub(super) fn run(mut self, stop: &AtomicBool) -> Option<(Tally, Vec<Record>)> {
         let end = self.scenario.seconds.map_or(u64::MAX, |seconds| nanos(seconds * 1e9));
         self.start();
+        let mut events = 0_u32;
         while self.unfinished > 0 {
+            events = events.wrapping_add(1);
+            if events.is_multiple_of(LOOKS_EVERY) && stop.load(Ordering::Relaxed) {
+                return None;
+            }
             let Some(Reverse((at, _, event))) = self.events.pop() else { break };
             if at > end {
                 break;
@@ -170,7 +179,7 @@ impl<'s> Machine<'s> {
             self.now = end;
         }
         let log = self.scheduling.take_log();
-        (self.report(), log)
+        Some((self.report(), log))
     }
 
     fn start(&mut self) {
@@ -215,6 +224,12 @@ impl<'s> Machine<'s> {
             if let Some((owner, length)) = place.slice.take() {
                 self.tally[self.processes[owner].application].slices.push(length);
             }
+        }
+        // A process that waits at the end has waited too, also if it never ran.
+        for one in &self.processes {
+            let waited = one.queued_at.map_or(0.0, |since| seconds(self.now - since));
+            let longest = &mut self.tally[one.application].longest_wait_s;
+            *longest = longest.max(waited);
         }
         self.caches.report(&mut self.tally);
         let all = self.now as f64 * self.cpus.len() as f64;

@@ -36,8 +36,10 @@ pub(super) struct Process<'s> {
     pub(super) waits_for: Option<(usize, u64)>,
     pub(super) dispatches: u64,
     pub(super) last_cpu: Option<usize>,
+    /// When its life began.
+    pub(super) born: u64,
     /// Since when it waits in the queue.
-    pub(super) queued_at: u64,
+    pub(super) queued_at: Option<u64>,
     /// Whether it waits there since it woke up.
     pub(super) woken: bool,
     pub(super) alive: bool,
@@ -68,6 +70,7 @@ pub(super) struct Behaviour {
     block: f64,
     block_or_yield: f64,
     blocked_ns: f64,
+    blocked_spread: f64,
 }
 
 impl Behaviour {
@@ -82,6 +85,7 @@ impl Behaviour {
             block: ends.block / sum,
             block_or_yield: (ends.block + ends.yielding) / sum,
             blocked_ns: application.blocking.mean_ms * 1e6,
+            blocked_spread: application.blocking.spread,
         }
     }
 }
@@ -108,7 +112,8 @@ impl<'s> Process<'s> {
             waits_for: None,
             dispatches: 0,
             last_cpu: None,
-            queued_at: 0,
+            born: 0,
+            queued_at: None,
             woken: true,
             alive: true,
             waits: false,
@@ -165,7 +170,11 @@ impl<'s> Process<'s> {
                 None
             }
             _ => {
-                let times: f64 = Exp1.sample(&mut self.random);
+                // Exponential times are gamma-distributed too, but cheaper to draw.
+                let times = match behaviour.blocked_spread {
+                    1.0 => Exp1.sample(&mut self.random),
+                    spread => self.scattered(spread),
+                };
                 Some(times * behaviour.blocked_ns)
             }
         }
@@ -181,8 +190,8 @@ impl<'s> Process<'s> {
         self.random.random_range(0..count)
     }
 
-    /// A job's work, around 1 with this standard deviation.
-    pub(super) fn job_size(&mut self, spread: f64) -> f64 {
+    /// A number around 1 with this standard deviation: a job's work, a time of waiting.
+    pub(super) fn scattered(&mut self, spread: f64) -> f64 {
         let shape = 1.0 / (spread * spread);
         match Gamma::new(shape, 1.0 / shape) {
             Ok(gamma) if spread > 0.0 => gamma.sample(&mut self.random),

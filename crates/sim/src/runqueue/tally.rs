@@ -1,5 +1,6 @@
 //! What is counted in a run.
 
+use serde::{Deserialize, Serialize};
 use warmcore_cachesim::observe::{BlameCounts, MissCounts};
 use warmcore_policy::runqueue::StopCause;
 
@@ -11,23 +12,22 @@ const BINS: usize = 2000;
 const PER_MS: f64 = 2.0;
 
 /// Durations in bins of half a millisecond, up to a second.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Durations {
+    /// Up to the last one that holds any.
     bins: Vec<u64>,
     count: u64,
     sum_ns: f64,
 }
 
-impl Default for Durations {
-    fn default() -> Self {
-        Self { bins: vec![0; BINS], count: 0, sum_ns: 0.0 }
-    }
-}
-
 impl Durations {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a positive float saturates")]
     pub(super) fn push(&mut self, ns: f64) {
-        self.bins[((ns / 1e6 * PER_MS) as usize).min(BINS - 1)] += 1;
+        let bin = ((ns / 1e6 * PER_MS) as usize).min(BINS - 1);
+        if self.bins.len() <= bin {
+            self.bins.resize(bin + 1, 0);
+        }
+        self.bins[bin] += 1;
         self.count += 1;
         self.sum_ns += ns;
     }
@@ -48,7 +48,7 @@ impl Durations {
     #[must_use]
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a positive float saturates")]
     pub fn between(&self, from_ms: f64, to_ms: f64) -> u64 {
-        let [from, to] = [from_ms, to_ms].map(|ms| ((ms * PER_MS).round() as usize).min(BINS));
+        let [from, to] = [from_ms, to_ms].map(|ms| ((ms * PER_MS).round() as usize).min(self.bins.len()));
         self.bins[from..to.max(from)].iter().sum()
     }
 
@@ -72,6 +72,7 @@ impl Durations {
 
     /// Adds those of another run.
     pub fn merge(&mut self, other: &Self) {
+        self.bins.resize(self.bins.len().max(other.bins.len()), 0);
         self.bins.iter_mut().zip(&other.bins).for_each(|(bin, count)| *bin += count);
         self.count += other.count;
         self.sum_ns += other.sum_ns;
@@ -79,7 +80,7 @@ impl Durations {
 }
 
 /// How often dispatch intervals ended for each reason.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Ended {
     /// Quantum over.
     pub quantum: u64,
@@ -127,7 +128,7 @@ pub struct LevelMisses {
 }
 
 /// What happened to an application.
-#[derive(Clone, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct ApplicationTally {
     /// When its last process finished, in seconds; none if it did not.
     pub finished_s: Option<f64>,
@@ -143,6 +144,7 @@ pub struct ApplicationTally {
     /// References to memory, if caches are simulated.
     pub references: u64,
     /// The misses in each level and kind of simulated caches, if they are watched.
+    #[serde(skip)]
     pub levels: Vec<LevelMisses>,
     /// Durations of dispatch intervals: from one search of the queue to the next.
     pub dispatches: Durations,
@@ -162,8 +164,15 @@ pub struct ApplicationTally {
     pub cpu_by_second: Vec<f64>,
 }
 
+impl ApplicationTally {
+    /// What it takes in memory after `seconds`, in bytes.
+    pub(super) fn bytes(seconds: f64) -> f64 {
+        (3 * BINS * size_of::<u64>()) as f64 + seconds * size_of::<f64>() as f64
+    }
+}
+
 /// What happened in a run.
-#[derive(Clone, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Tally {
     /// Length of the run, in seconds.
     pub seconds: f64,

@@ -1,61 +1,17 @@
 //! Section 5.1: light and heavy affinity.
 
 use super::super::predictions::{Policy, Predictions, Quantity};
+use super::super::standard::{self, RARE};
 use super::super::tables::{App, Workload};
-use super::{claim, misses_of_column, more_idle, savings};
+use super::{ALL, CALM, MATRICES, ORACLE, claim, more_idle, savings};
 use crate::{Claim, Finding, Reading, ValueAt};
 use warmcore_sim::runqueue::Tally;
-
-const ALL: &[Workload] = &Workload::TABLE_V;
-const MATRICES: &[Workload] = &[Workload::MatrixMatrix];
-const CALM: &[Workload] = &[Workload::MatrixMatrix, Workload::MatrixCholesky];
 
 #[expect(clippy::too_many_lines, reason = "a list of claims")]
 pub(super) fn all() -> Vec<Claim<Predictions>> {
     use Policy::{Heavy, Light, Standard};
     use Quantity::{Misses, Time};
     vec![
-        claim(
-            "light-time",
-            "5.1",
-            &["table-5"],
-            "Light affinity changes execution times as in Table V.",
-            "−6.1, −4.2, +0.5, −10.3, −7.5, −1.6, −8.0 %",
-            (Reading::Within(1.5), "points"),
-            "our change less the published one. The text says that Pmake's gain beside scientific applications comes from an \
-             interaction with the decay that it does not specify, and which is not modelled",
-            |p| misses_of_column(p, Light, Time, |row| row.light[0]),
-        ),
-        claim(
-            "light-misses",
-            "5.1",
-            &["table-5"],
-            "Light affinity changes misses as in Table V.",
-            "−36.3, −13.4, −8.7, −11.8, −6.7, −6.5, −7.1 %",
-            (Reading::Within(5.0), "points"),
-            "our change less the published one",
-            |p| misses_of_column(p, Light, Misses, |row| row.light[1]),
-        ),
-        claim(
-            "heavy-time",
-            "5.1",
-            &["table-5"],
-            "Heavy affinity changes execution times as in Table V.",
-            "−6.8, −6.6, −3.6, −2.5, −5.2, −1.2, −7.0 %",
-            (Reading::Within(1.5), "points"),
-            "our change less the published one",
-            |p| misses_of_column(p, Heavy, Time, |row| row.heavy[0]),
-        ),
-        claim(
-            "heavy-misses",
-            "5.1",
-            &["table-5"],
-            "Heavy affinity changes misses as in Table V.",
-            "−39.4, −18.3, −15.6, −15.6, −9.7, −8.0, −8.1 %",
-            (Reading::Within(5.0), "points"),
-            "our change less the published one",
-            |p| misses_of_column(p, Heavy, Misses, |row| row.heavy[1]),
-        ),
         claim(
             "matrix-light",
             "5.1",
@@ -74,7 +30,7 @@ pub(super) fn all() -> Vec<Claim<Predictions>> {
             "7.1 %",
             (Reading::Between(5.1, 9.1), "%"),
             "by how much misses fall; within 2 points of the published value",
-            |p| savings(p, &[Workload::Oracle], Light, Standard, Misses),
+            |p| savings(p, ORACLE, Light, Standard, Misses),
         ),
         claim(
             "fewer-misses",
@@ -135,7 +91,7 @@ pub(super) fn all() -> Vec<Claim<Predictions>> {
             "slightly lower",
             (Reading::AtMost(0.0), "points"),
             "idle time under light affinity less that under the standard scheduler",
-            |p| more_idle(p, &[Workload::Oracle], Light, Standard),
+            |p| more_idle(p, ORACLE, Light, Standard),
         ),
         claim(
             "slices-240",
@@ -163,7 +119,7 @@ pub(super) fn all() -> Vec<Claim<Predictions>> {
             &["1"],
             "Under the standard scheduler effective time slices of several dispatch intervals are rare.",
             "rare",
-            (Reading::AtMost(10.0), "%"),
+            (Reading::AtMost(RARE), "%"),
             "slices of at least 40 ms, in percent of those of at least 1 ms; at most a tenth counts as rare",
             long_slices,
         ),
@@ -211,12 +167,7 @@ fn fewer_slices(predictions: &Predictions) -> Option<Finding> {
 
 fn long_slices(predictions: &Predictions) -> Option<Finding> {
     let at = |&workload: &Workload| {
-        let share = predictions.estimate(workload, Policy::Standard, |run| {
-            let count = |from: f64| -> f64 {
-                run.applications.iter().map(|one| one.slices.between(from, f64::INFINITY) as f64).sum()
-            };
-            100.0 * count(40.0) / count(1.0)
-        })?;
+        let share = predictions.estimate(workload, Policy::Standard, standard::long_slices)?;
         Some(ValueAt::new(workload.name(), share))
     };
     Finding::new(ALL.iter().filter_map(at).collect(), "")

@@ -2,38 +2,15 @@
 
 use super::super::predictions::{Policy, Predictions, Quantity};
 use super::super::tables::Workload;
-use super::{claim, misses_of_column, more_idle, savings};
-use crate::{Claim, Finding, Reading, Value, ValueAt};
-
-const ALL: &[Workload] = &Workload::TABLE_V;
-const CALM: &[Workload] = &[Workload::MatrixMatrix, Workload::MatrixCholesky];
-const ORACLE: &[Workload] = &[Workload::Oracle];
+use super::{ALL, CALM, ORACLE, claim, more_idle, savings, slower};
+use crate::{Claim, Finding, Reading};
+use warmcore_units::Estimate;
 
 #[expect(clippy::too_many_lines, reason = "a list of claims")]
 pub(super) fn all() -> Vec<Claim<Predictions>> {
     use Policy::{Attached, Complex, Light, Quantum10, Quantum100, Standard};
-    use Quantity::{Misses, Time};
+    use Quantity::Time;
     vec![
-        claim(
-            "attached-time",
-            "5.2",
-            &["table-5"],
-            "Attached scheduling changes execution times as in Table V.",
-            "−1.1, +1.0, +11.0, +44.1, +45.9, +75.7, +15.6 %",
-            (Reading::Within(1.5), "points"),
-            "our change less the published one; the text does not say which processor a process is attached to",
-            |p| misses_of_column(p, Attached, Time, |row| row.attached[0]),
-        ),
-        claim(
-            "attached-misses",
-            "5.2",
-            &["table-5"],
-            "Attached scheduling changes misses as in Table V.",
-            "−9.1, −15.7, +17.4, −13.4, −6.8, +1.8, −11.4 %",
-            (Reading::Within(5.0), "points"),
-            "our change less the published one",
-            |p| misses_of_column(p, Attached, Misses, |row| row.attached[1]),
-        ),
         claim(
             "attached-slower",
             "5.2",
@@ -189,19 +166,11 @@ pub(super) fn all() -> Vec<Claim<Predictions>> {
     ]
 }
 
-fn slower(predictions: &Predictions, policy: Policy, workloads: &[Workload]) -> Option<Finding> {
-    let at = |&workload: &Workload| {
-        let change = predictions.change(workload, policy, Policy::Standard, Quantity::Time)?;
-        Some(ValueAt::new(workload.name(), change))
-    };
-    Finding::new(workloads.iter().filter_map(at).collect(), "")
-}
-
 fn response(predictions: &Predictions) -> Option<Finding> {
-    let wait = |policy| {
-        predictions.estimate(Workload::PmakeMatrix, policy, |run| run.applications[0].responses.mean_ms())
+    let waits = |policy| {
+        let outcome = predictions.outcomes.get(&(Workload::PmakeMatrix, policy))?;
+        Some(outcome.runs.iter().map(|run| run.applications[0].responses.mean_ms()).collect::<Vec<f64>>())
     };
-    let (long, usual) = (wait(Policy::Quantum100)?, wait(Policy::Standard)?);
-    let (mean, half) = (long.mean - usual.mean, long.half() + usual.half());
-    Some(Finding::single(Value { mean, low: mean - half, high: mean + half }, ""))
+    let longer = warmcore_stats::paired::difference(&waits(Policy::Quantum100)?, &waits(Policy::Standard)?)?;
+    Some(Finding::single(Estimate::new(longer.mean, longer.half_width), ""))
 }

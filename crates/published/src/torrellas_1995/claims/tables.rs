@@ -1,7 +1,7 @@
 //! Tables II to IV and the standard columns of Table V: what the models are calibrated on, and so how well they fit.
 
-use super::super::charts::{of_application, share_of_bin, share_of_end};
 use super::super::predictions::{Policy, Predictions};
+use super::super::standard::{IDLE, RELATIVE, SHARE, SLICE_MS, of_application, share_of_bin, share_of_end};
 use super::super::tables::{App, TableV, Workload};
 use super::claim;
 use crate::{Claim, Finding, Reading, Value, ValueAt};
@@ -16,7 +16,7 @@ pub(super) fn all() -> Vec<Claim<Predictions>> {
             &["table-2"],
             "Dispatch intervals of the applications are distributed as in Table II.",
             "35 percentages",
-            (Reading::Within(5.0), "points"),
+            (Reading::Within(SHARE), "points"),
             "our percentage of intervals of at least 1 ms less the published one, for each application in a workload of its \
              kind under the standard scheduler; the models are built from this table",
             |p| {
@@ -36,7 +36,7 @@ pub(super) fn all() -> Vec<Claim<Predictions>> {
             &["table-3"],
             "Dispatch intervals end for the reasons of Table III.",
             "20 percentages (system call, TLB fault and other taken together)",
-            (Reading::Within(5.0), "points"),
+            (Reading::Within(SHARE), "points"),
             "our percentage less the published one; repeated tries for a lock count as yields, which the table may leave out with \
              intervals below 1 ms",
             |p| {
@@ -57,7 +57,7 @@ pub(super) fn all() -> Vec<Claim<Predictions>> {
             &["table-4"],
             "Median effective time slices are those of Table IV.",
             "30, 25, 20, 5 and 3 ms",
-            (Reading::Within(3.0), "ms"),
+            (Reading::Within(SLICE_MS), "ms"),
             "our median of slices of at least 1 ms less the published one, under the standard scheduler",
             |p| {
                 cells(
@@ -76,7 +76,7 @@ pub(super) fn all() -> Vec<Claim<Predictions>> {
             &["table-5"],
             "Execution times under the standard scheduler are those of Table V.",
             "16.8, 17.3, 14.6, 52.6, 43.1, 60.0, 64.8 s",
-            (Reading::Within(3.0), "%"),
+            (Reading::Within(100.0 * RELATIVE), "%"),
             "our time less the published one, in percent of that; the amount of work is calibrated on it",
             |p| standard(p, |row| row.standard[0], Tally::mean_completion_s, true),
         ),
@@ -86,7 +86,7 @@ pub(super) fn all() -> Vec<Claim<Predictions>> {
             &["table-5"],
             "Misses under the standard scheduler are those of Table V.",
             "11.2, 11.1, 20.7, 49.7, 46.2, 70.5, 141.4 million",
-            (Reading::Within(3.0), "%"),
+            (Reading::Within(100.0 * RELATIVE), "%"),
             "our misses less the published ones, in percent of these; calibrated on them but for Pmake + Matrix and Pmake + \
              Cholesky, whose applications have their rates from other rows",
             |p| standard(p, |row| row.standard[1], |run| run.misses() / 1e6, true),
@@ -97,7 +97,7 @@ pub(super) fn all() -> Vec<Claim<Predictions>> {
             &["table-5"],
             "Idle time under the standard scheduler is that of Table V.",
             "2, 2, 2, 4, 10, 21, 12 %",
-            (Reading::Within(2.0), "points"),
+            (Reading::Within(IDLE), "points"),
             "our idle percentage less the published one; calibrated on it but for Pmake + Matrix and Pmake + Cholesky",
             |p| standard(p, |row| row.standard[2], |run| 100.0 * run.idle, false),
         ),

@@ -28,7 +28,7 @@ impl Machine<'_> {
                         return;
                     }
                     progress.jobs -= 1;
-                    one.stage_work = one.job_size(spread) * work / f64::from(stages);
+                    one.stage_work = one.scattered(spread) * work / f64::from(stages);
                     one.stages = stages;
                 }
                 one.stages -= 1;
@@ -53,6 +53,7 @@ impl Machine<'_> {
         self.owners[task.index()] = process;
         let one = &mut self.processes[process];
         one.task = task;
+        one.born = self.now;
         one.last_cpu = recorded.and_then(|thread| thread.cpu).map(CpuId::index);
         one.waits_for = None;
         one.next_burst(&self.behaviours[index]);

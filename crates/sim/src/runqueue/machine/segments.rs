@@ -2,6 +2,7 @@
 
 use super::{BurstEnd, Event, Machine, nanos};
 use crate::runqueue::cache::{NOTHING, Ran};
+use crate::runqueue::scheduling::Scheduling;
 use warmcore_policy::runqueue::StopCause;
 
 impl Machine<'_> {
@@ -9,6 +10,8 @@ impl Machine<'_> {
     pub(super) fn dispatch(&mut self, cpu: usize) {
         let picked = self.scheduling.pick(cpu, self.now);
         let now = self.now;
+        let overhead = nanos(self.scenario.machine.reschedule_us * 1e3);
+        let quantum_ends = self.quantum_end(now + overhead);
         let place = &mut self.cpus[cpu];
         place.charged = now;
         let Some(task) = picked else {
@@ -19,10 +22,9 @@ impl Machine<'_> {
         if let Some(since) = place.idle_since.take() {
             place.idle += now - since;
         }
-        let overhead = nanos(self.scenario.machine.reschedule_us * 1e3);
         place.rescheduling += overhead;
         place.dispatched = now + overhead;
-        place.quantum_ends = place.dispatched.saturating_add(self.quantum);
+        place.quantum_ends = quantum_ends;
         let process = self.owners[task.index()];
         place.running = Some(process);
         self.note_dispatch(process, cpu);
@@ -30,11 +32,21 @@ impl Machine<'_> {
         self.begin_segment(cpu, process, began);
     }
 
+    /// When a quantum that begins at `began` is over.
+    fn quantum_end(&self, began: u64) -> u64 {
+        match &self.scheduling {
+            Scheduling::Unix { tick, .. } if self.scenario.scheduler.unix().quantum_by_ticks => {
+                (began / tick + (self.quantum / tick).max(1)) * tick
+            }
+            _ => began.saturating_add(self.quantum),
+        }
+    }
+
     pub(super) fn note_dispatch(&mut self, process: usize, cpu: usize) {
         let one = &mut self.processes[process];
         let index = one.application;
         let tally = &mut self.tally[index];
-        let waited = (self.now - one.queued_at) as f64;
+        let waited = one.queued_at.take().map_or(0, |since| self.now - since) as f64;
         tally.longest_wait_s = tally.longest_wait_s.max(waited / 1e9);
         if one.woken {
             tally.responses.push(waited);
@@ -150,13 +162,15 @@ impl Machine<'_> {
         let place = &mut self.cpus[cpu];
         place.running = None;
         place.segment += 1;
+        // Who is stopped while the processor is still rescheduling has not had all of that.
+        place.rescheduling -= place.dispatched.saturating_sub(self.now);
         let length = self.now.saturating_sub(place.dispatched) as f64;
         let index = self.processes[process].application;
         self.tally[index].dispatches.push(length);
         self.tally[index].ended.count(cause);
         let task = self.processes[process].task;
         let one = &mut self.processes[process];
-        one.queued_at = self.now;
+        one.queued_at = cause.is_runnable().then_some(self.now);
         one.woken = false;
         // What a recorded thread does at the end of its burst is still to be done if it was stopped just before.
         let is_due = matches!(one.end, BurstEnd::Step(_)) && cause.is_runnable();

@@ -1,0 +1,168 @@
+//! How much of a result the gaps of the text allow: each open parameter takes every other value it may have, with the calibration
+//! made anew and all others as chosen, and every claim is derived again. What a claim states is then *inside the range* of some
+//! gaps, or outside of everything that was varied.
+
+use super::calibrate::{Calibration, FitPrecision};
+use super::claims;
+use super::open::{Open, OpenParameter};
+use super::parts::{Part, PredictionError, Steps};
+use super::predictions::{Predictions, all_points, simulated};
+use crate::reading::Band;
+use crate::{Claim, Finding, Value, ValueAt};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use warmcore_sim::runqueue::Outcome;
+
+/// Our values for a claim, in the order of its places.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Places(pub Vec<f64>);
+
+/// Our values under another setting.
+#[derive(Clone, Debug)]
+pub struct Gap {
+    /// The parameter that has another value.
+    pub parameter: OpenParameter,
+    /// The value.
+    pub value: f64,
+    /// Our values, by claim.
+    pub values: BTreeMap<String, Places>,
+}
+
+/// Our values under all other settings.
+#[derive(Clone, Debug)]
+pub struct Gaps {
+    /// Each setting.
+    pub tried: Vec<Gap>,
+    /// The chosen setting by as many runs, by claim: the same processes do the same in both.
+    chosen: BTreeMap<String, Places>,
+}
+
+impl Gaps {
+    /// Nothing was tried.
+    pub(super) const fn none() -> Self {
+        Self { tried: Vec::new(), chosen: BTreeMap::new() }
+    }
+
+    /// By how much our value for a claim at a place changes under `gap`.
+    pub(super) fn shift(&self, gap: &Gap, claim: &str, place: usize) -> Option<f64> {
+        let at = |values: &BTreeMap<String, Places>| values.get(claim)?.0.get(place).copied();
+        Some(at(&gap.values)? - at(&self.chosen)?)
+    }
+}
+
+/// How many settings are tried besides the chosen one.
+pub(super) fn settings(open: &Open) -> usize {
+    OpenParameter::ALL.into_iter().map(|parameter| parameter.others(open).count()).sum()
+}
+
+/// Tries every other value of every open parameter, with `runs` runs of each point.
+pub(super) fn vary(
+    chosen: &Predictions,
+    runs: u32,
+    precision: FitPrecision,
+    steps: &Steps<'_>,
+) -> Result<Gaps, PredictionError> {
+    let open = chosen.calibration.open;
+    let all: Vec<(OpenParameter, f64)> = OpenParameter::ALL
+        .into_iter()
+        .flat_map(|parameter| parameter.others(&open).map(move |value| (parameter, value)))
+        .collect();
+    let vary = |(parameter, value): (OpenParameter, f64)| {
+        let open = parameter.set(&open, value);
+        let key = format!("values seed {} runs {runs}\n{open:?}", chosen.calibration.seed);
+        let get = |part| if let Part::Values(values) = part { Some(values) } else { None };
+        let values = steps.part(&key, get, Part::Values, || {
+            let from = Some(&chosen.calibration);
+            let calibration = Calibration::new(open, chosen.calibration.seed, from, precision, steps)?;
+            steps.check()?;
+            let outcomes = simulated(&calibration, &all_points(), runs)?;
+            Ok(values(&Predictions::new(calibration, outcomes)))
+        })?;
+        steps.step();
+        Ok(Gap { parameter, value, values })
+    };
+    let tried: Result<Vec<Gap>, PredictionError> = all.into_par_iter().map(vary).collect();
+    let first =
+        |outcome: &Outcome| Outcome { runs: outcome.runs.iter().take(runs as usize).cloned().collect() };
+    let outcomes = chosen.outcomes.iter().map(|(point, outcome)| (*point, first(outcome))).collect();
+    let chosen = values(&Predictions::new(chosen.calibration.clone(), outcomes));
+    Ok(Gaps { tried: tried?, chosen })
+}
+
+fn values(predictions: &Predictions) -> BTreeMap<String, Places> {
+    let of = |claim: Claim<Predictions>| {
+        let found = (claim.derive)(predictions)?.found;
+        Some((claim.id.to_owned(), Places(found.iter().map(|at| at.value.mean).collect())))
+    };
+    claims::all().into_iter().filter_map(of).collect()
+}
+
+/// What is known of the places at which `finding` is not as stated: which gaps reach the stated value there, and how many runs
+/// would decide what is undecided.
+pub(super) fn explain(predictions: &Predictions, claim: &Claim<Predictions>, finding: &Finding) -> String {
+    let band = claim.reading.band();
+    let mut inside: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    let mut outside = Vec::new();
+    let mut runs = Vec::new();
+    for (place, found) in finding.found.iter().enumerate() {
+        let Value { low, high, .. } = found.value;
+        if band.from <= low && high <= band.to {
+            continue;
+        }
+        if low <= band.to && band.from <= high {
+            runs.push(named(found, &needed(predictions.runs(), found.value, band)));
+            continue;
+        }
+        let tried = || {
+            let gaps = &predictions.gaps;
+            gaps.tried.iter().filter_map(move |gap| {
+                Some((gap.parameter.name, found.value.mean + gaps.shift(gap, claim.id, place)?))
+            })
+        };
+        let mut names: Vec<&str> = tried()
+            .filter(|(_, value)| (band.from..=band.to).contains(value))
+            .map(|(name, _)| name)
+            .collect();
+        names.dedup();
+        if names.is_empty() {
+            let [least, most] = tried()
+                .fold([found.value.mean; 2], |[least, most], (_, value)| [least.min(value), most.max(value)]);
+            outside.push(named(found, &format!("{least:.1} to {most:.1}")));
+        }
+        for name in names {
+            inside.entry(name).or_default().push(found.at());
+        }
+    }
+    let mut parts = Vec::new();
+    if !predictions.gaps.tried.is_empty() {
+        parts.extend(inside.iter().map(|(name, places)| match places.join(", ") {
+            at if at.is_empty() => format!("Inside the range of \"{name}\"."),
+            at => format!("Inside the range of \"{name}\": {at}."),
+        }));
+        if !outside.is_empty() {
+            parts.push(format!("Outside of everything that was varied: {}.", outside.join(", ")));
+        }
+    }
+    if !runs.is_empty() {
+        parts.push(format!("The interval is too wide; it would take runs: {}.", runs.join(", ")));
+    }
+    parts.join(" ")
+}
+
+fn named(found: &ValueAt, text: &str) -> String {
+    if found.place.is_empty() { text.to_owned() } else { format!("{} ({text})", found.at()) }
+}
+
+/// The most runs that are worth naming.
+const MANY_RUNS: f64 = 10_000.0;
+
+/// How many runs would decide on which side of the nearest end of `band` a value lies: half-widths shrink with their square root.
+fn needed(runs: usize, value: Value, band: Band) -> String {
+    let half = (value.high - value.low) / 2.0;
+    let distance = (value.mean - band.from).abs().min((value.mean - band.to).abs());
+    match runs as f64 * (half / distance).powi(2) {
+        needed if needed < MANY_RUNS => format!("about {needed:.0}"),
+        _ => format!("more than {MANY_RUNS}"),
+    }
+}
