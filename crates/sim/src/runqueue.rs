@@ -14,6 +14,7 @@
 //! | [`mod@cache`] | the analytic cache model: reload, steady misses, displacement, migration |
 //! | `process` | what a process does next |
 //! | `machine` | processors, queue and events |
+//! | `memory` | what runs need, so that too much is refused |
 //! | `logged` | the queue of [`warmcore_policy::runqueue`], with a log of what it decides |
 //! | [`tally`] | what is counted |
 //! | [`advice`] | whether another scheduler would help, and whom it would starve |
@@ -26,9 +27,11 @@ pub mod advice;
 pub mod cache;
 mod logged;
 mod machine;
+mod memory;
 mod process;
 pub mod run;
 pub mod tally;
 
-pub use run::{Comparison, Outcome, compare, simulate, simulate_logged, simulate_run};
+pub use memory::check_memory;
+pub use run::{Comparison, Outcome, compare, simulate, simulate_logged, simulate_run, simulate_until};
 pub use tally::{ApplicationTally, Durations, Tally};

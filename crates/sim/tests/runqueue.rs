@@ -1,11 +1,12 @@
 //! The run-queue simulator: what must hold for every mix, and what theory says of simple ones.
 
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 use warmcore_policy::runqueue::{Affinity, replay};
 use warmcore_scenario::RunQueueScenario;
 use warmcore_scenario::document::parse;
 use warmcore_scenario::runqueue::{Attachment, UnixScheduler};
-use warmcore_sim::runqueue::{Tally, simulate_logged, simulate_run};
+use warmcore_sim::runqueue::{Tally, simulate, simulate_logged, simulate_run, simulate_until};
 
 /// Computing processes that reuse much, and ones that block often.
 fn mix(head: &str) -> RunQueueScenario {
@@ -138,6 +139,15 @@ fn a_machine_of_256_cpus_and_4096_processes_runs() {
 }
 
 /// The log holds all that the decisions depend on: who replays it decides the same, and nothing changes by logging.
+#[test]
+fn a_simulation_gives_up_in_the_middle_once_it_shall_stop() {
+    let scenario = mix("runs = 2");
+    let outcome = simulate_until(&scenario, &AtomicBool::new(false)).unwrap();
+    assert_eq!(outcome, Some(simulate(&scenario).unwrap()));
+    // A run of it has far more events than lie between two looks.
+    assert_eq!(simulate_until(&scenario, &AtomicBool::new(true)).unwrap(), None);
+}
+
 #[test]
 fn a_log_can_be_replayed() {
     let scenario = mix("");

@@ -99,7 +99,7 @@ pub(super) struct Caches {
 
 /// What a process left in a cache.
 #[derive(Clone, Copy, Debug, Default)]
-struct Left {
+pub(super) struct Left {
     /// The part of its state that was present when it stopped there.
     present: f64,
     /// `displaced` of the processor at that time.

@@ -7,6 +7,7 @@ use super::tally::{ApplicationTally, Tally};
 use rand::RngExt;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use warmcore_policy::runqueue::{Record, StopCause, Task, Ticks};
 use warmcore_scenario::RunQueueScenario;
 use warmcore_scenario::runqueue::{Attachment, Jobs, WakeSource};
@@ -15,6 +16,8 @@ use warmcore_workload::Purpose;
 use warmcore_workload::random::{Key, Random};
 
 const SECOND: u64 = 1_000_000_000;
+/// Events between two looks at whether to stop.
+const LOOKS_EVERY: u32 = 1024;
 /// Computing below this, in nanoseconds, is no computing: rounding of times leaves it.
 const NOTHING: f64 = 1.0;
 
@@ -126,11 +129,17 @@ impl<'s> Machine<'s> {
         })
     }
 
-    /// Runs until all work is done or the time is over. Returns what happened to the queue too, if that is logged.
-    pub(super) fn run(mut self) -> (Tally, Vec<Record>) {
+    /// Runs until all work is done or the time is over. Returns what happened to the queue too, if that is logged; `None`
+    /// once `stop` is set.
+    pub(super) fn run(mut self, stop: &AtomicBool) -> Option<(Tally, Vec<Record>)> {
         let end = self.scenario.seconds.map_or(u64::MAX, |seconds| nanos(seconds * 1e9));
         self.start();
+        let mut events = 0_u32;
         while self.unfinished > 0 {
+            events = events.wrapping_add(1);
+            if events % LOOKS_EVERY == 0 && stop.load(Ordering::Relaxed) {
+                return None;
+            }
             let Some(Reverse((at, _, event))) = self.events.pop() else { break };
             if at > end {
                 break;
@@ -148,7 +157,7 @@ impl<'s> Machine<'s> {
             self.now = end;
         }
         let log = self.queue.take_log();
-        (self.report(), log)
+        Some((self.report(), log))
     }
 
     fn start(&mut self) {

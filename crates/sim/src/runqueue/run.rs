@@ -1,8 +1,10 @@
 //! Independent runs of a scenario, and their figures with intervals.
 
 use super::machine::Machine;
+use super::memory::check_memory;
 use super::tally::Tally;
 use rayon::prelude::*;
+use std::sync::atomic::AtomicBool;
 use warmcore_policy::runqueue::Record;
 use warmcore_scenario::RunQueueScenario;
 use warmcore_scenario::document::Checked;
@@ -28,7 +30,7 @@ pub struct Comparison {
 /// # Errors
 /// If the scenario is impossible.
 pub fn simulate_run(scenario: &RunQueueScenario, replication: u64) -> Result<Tally, Fault> {
-    let (tally, _) = run(scenario, replication, false)?;
+    let (tally, _) = run(scenario, replication, false, &NEVER)?.ok_or_else(impossible)?;
     Ok(tally)
 }
 
@@ -37,13 +39,26 @@ pub fn simulate_run(scenario: &RunQueueScenario, replication: u64) -> Result<Tal
 /// # Errors
 /// If the scenario is impossible.
 pub fn simulate_logged(scenario: &RunQueueScenario, replication: u64) -> Result<(Tally, Vec<Record>), Fault> {
-    run(scenario, replication, true)
+    run(scenario, replication, true, &NEVER)?.ok_or_else(impossible)
 }
 
-fn run(scenario: &RunQueueScenario, replication: u64, logs: bool) -> Result<(Tally, Vec<Record>), Fault> {
+/// What never asks to stop.
+static NEVER: AtomicBool = AtomicBool::new(false);
+
+fn impossible() -> Fault {
+    Fault::new("scheduler", "impossible", "possible parameters")
+}
+
+/// `None` if it was stopped.
+fn run(
+    scenario: &RunQueueScenario,
+    replication: u64,
+    logs: bool,
+    stop: &AtomicBool,
+) -> Result<Option<(Tally, Vec<Record>)>, Fault> {
     scenario.check()?;
-    let machine = Machine::new(scenario, replication, logs);
-    machine.map(Machine::run).ok_or_else(|| Fault::new("scheduler", "impossible", "possible parameters"))
+    check_memory(scenario)?;
+    Ok(Machine::new(scenario, replication, logs).ok_or_else(impossible)?.run(stop))
 }
 
 /// All runs of a scenario, in parallel.
@@ -51,9 +66,17 @@ fn run(scenario: &RunQueueScenario, replication: u64, logs: bool) -> Result<(Tal
 /// # Errors
 /// If the scenario is impossible.
 pub fn simulate(scenario: &RunQueueScenario) -> Result<Outcome, Fault> {
-    let runs: Result<Vec<Tally>, Fault> =
-        (0..u64::from(scenario.runs)).into_par_iter().map(|run| simulate_run(scenario, run)).collect();
-    Ok(Outcome { runs: runs? })
+    simulate_until(scenario, &NEVER)?.ok_or_else(impossible)
+}
+
+/// The same, unless `stop` is set before the end; then `None`, within moments.
+///
+/// # Errors
+/// If the scenario is impossible.
+pub fn simulate_until(scenario: &RunQueueScenario, stop: &AtomicBool) -> Result<Option<Outcome>, Fault> {
+    let one = |number| Ok(run(scenario, number, false, stop)?.map(|(tally, _)| tally));
+    let runs = (0..u64::from(scenario.runs)).into_par_iter().map(one).collect::<Result<Option<_>, _>>()?;
+    Ok(runs.map(|runs| Outcome { runs }))
 }
 
 /// By which fraction `quantity` changes from `base` to `other`, run by run: the same processes do the same in both.

@@ -143,6 +143,13 @@ pub struct ApplicationTally {
     pub cpu_by_second: Vec<f64>,
 }
 
+impl ApplicationTally {
+    /// What it takes in memory after `seconds`, in bytes.
+    pub(super) fn bytes(seconds: f64) -> f64 {
+        (3 * BINS * size_of::<u64>()) as f64 + seconds * size_of::<f64>() as f64
+    }
+}
+
 /// What happened in a run.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Tally {
