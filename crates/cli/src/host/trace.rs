@@ -3,12 +3,13 @@
 use crate::args::sched::TraceArguments;
 use crate::calibrate::existing;
 use crate::misuse::OrMisuse;
+use crate::visible::visible;
 use crate::{folder, interrupt, messages};
 use miette::{IntoDiagnostic, miette};
 use std::fmt::Write;
 use std::sync::atomic::Ordering;
-use std::thread::available_parallelism;
 use std::time::Instant;
+use warmcore_linux::Probe;
 use warmcore_linux::sched_trace::{Recorded, SchedRecord, SchedTrace};
 use warmcore_record::atomic_file;
 use warmcore_study::mix::{self, Mix, Threads};
@@ -30,7 +31,8 @@ pub(super) fn run(arguments: &TraceArguments) -> miette::Result<()> {
         trace.read(&mut on).into_diagnostic()?;
     }
     let recorded = trace.finish(&mut on).into_diagnostic()?;
-    let cpus = available_parallelism().into_diagnostic()?.get();
+    // This process may be kept from some of them; what is recorded is not.
+    let cpus = Probe::new().online().into_diagnostic()?.len();
     let mix = mix::mix(threads, u32::try_from(cpus).into_diagnostic()?)
         .ok_or_else(|| miette!("nothing ran while it was recorded"))?;
     let document = comments(&mix, recorded) + &toml::to_string(&mix.scenario).into_diagnostic()?;
@@ -91,7 +93,7 @@ fn table(mix: &Mix, recorded: Recorded) -> String {
         let _ = writeln!(
             text,
             "{:<16} {:>7} {:>9.1} {:>6.2}s {:>6.2}s {:>10} {:>10} {:>9} {:>9} {:>9.0}%",
-            one.command,
+            visible(&one.command),
             one.threads,
             one.at_a_time,
             one.ran.secs(),
