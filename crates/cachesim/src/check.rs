@@ -128,7 +128,7 @@ impl CacheDescription {
             return Err(Fault::new(field("shared_by"), cpu, format!("cpus below {MAX_CPUS}")));
         }
         let Bytes(line) = self.geometry.line;
-        if !line.is_power_of_two() || line < MIN_LINE || line > MAX_LINE.0 {
+        if !line.is_power_of_two() || !(MIN_LINE..=MAX_LINE.0).contains(&line) {
             let expected = format!("a power of two, {MIN_LINE} B to {MAX_LINE}");
             return Err(Fault::new(field("geometry.line"), self.geometry.line, expected));
         }

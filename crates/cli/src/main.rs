@@ -35,6 +35,7 @@ mod terminal;
 mod transfer;
 mod tune;
 mod unused_options;
+mod visible;
 
 use args::reproduce::ReproduceCommand;
 use args::{Arguments, Command, SimulateCommand, SweepCommand};

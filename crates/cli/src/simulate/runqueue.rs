@@ -5,7 +5,8 @@ use crate::calibrate::existing;
 use crate::json::{self, Versioned};
 use crate::misuse::{OrMisuse, misuse};
 use crate::terminal::table;
-use crate::{documents, flags, folder};
+use crate::visible::visible;
+use crate::{documents, flags, folder, interrupt};
 use serde::Serialize;
 use std::fmt::Write;
 use std::path::Path;
@@ -27,8 +28,10 @@ pub(crate) fn run(arguments: &SimulateRunqueueArguments) -> miette::Result<()> {
     if arguments.print_example {
         return crate::output::print(EXAMPLE.as_bytes());
     }
+    interrupt::end_at_once()?;
     let scenario = scenario(&arguments.mix)?;
     if let Some(path) = &arguments.log {
+        refuse_itself(arguments.mix.document.as_deref(), path)?;
         write_log(&scenario, path, existing(arguments.force))?;
     }
     let began = Instant::now();
@@ -43,6 +46,18 @@ pub(crate) fn run(arguments: &SimulateRunqueueArguments) -> miette::Result<()> {
     crate::output::print(summary(&scenario, &own, &assessed, seconds).as_bytes())
 }
 
+/// Refuses to write the log over the scenario.
+fn refuse_itself(document: Option<&Path>, log: &Path) -> miette::Result<()> {
+    let place = |path: &Path| path.canonicalize().ok();
+    match document.and_then(place) {
+        document @ Some(_) if document == place(log) => Err(misuse(format!(
+            "--log {} is the scenario itself: name another file",
+            visible(&log.display())
+        ))),
+        _ => Ok(()),
+    }
+}
+
 /// Writes what happens to the queue in the first run: the constants of the scheduler as a comment, then the records.
 fn write_log(scenario: &RunQueueScenario, path: &Path, existing: Existing) -> miette::Result<()> {
     atomic_file::check(path, existing).or_misuse()?;
@@ -51,7 +66,7 @@ fn write_log(scenario: &RunQueueScenario, path: &Path, existing: Existing) -> mi
     for record in log {
         let _ = writeln!(text, "{record}");
     }
-    folder::write(path, text.as_bytes(), existing)
+    interrupt::finish_first(|| folder::write(path, text.as_bytes(), existing))
 }
 
 /// The scenario that the arguments name, with what they override.
@@ -68,7 +83,7 @@ pub(crate) fn scenario(mix: &MixArguments) -> miette::Result<RunQueueScenario> {
 }
 
 fn summary(scenario: &RunQueueScenario, own: &Outcome, assessed: &[Assessment], seconds: f64) -> String {
-    let name = if scenario.name.is_empty() { "The mix" } else { &scenario.name };
+    let name = visible(if scenario.name.is_empty() { "The mix" } else { &scenario.name });
     let machine = &scenario.machine;
     let plural = |count: u32, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
     let head = format!(
@@ -121,7 +136,7 @@ fn applications(scenario: &RunQueueScenario, own: &Outcome) -> String {
             false => "–".to_owned(),
         };
         shown.add_row([
-            application.name.clone(),
+            visible(&application.name),
             finished,
             with_unit(&of(&|one| one.cpu_s), "s"),
             with_unit(&of(&|one| one.misses / 1e6), "million"),
@@ -166,7 +181,7 @@ fn advice(scenario: &RunQueueScenario, own: &Outcome, assessed: &[Assessment]) -
             format!(
                 "Starving: with {}, a process of {} waits up to {} instead of {}.",
                 one.alternative.name,
-                scenario.applications[place].name,
+                visible(&scenario.applications[place].name),
                 with_unit(&one.longest_waits[place], "s"),
                 with_unit(&longest_wait(own, place), "s")
             )
@@ -181,7 +196,8 @@ fn losers(scenario: &RunQueueScenario, one: &Assessment) -> Vec<String> {
     let loses = |(place, gain): (usize, &Estimate<f64>)| {
         (gain.mean + gain.half() < 0.0).then(|| {
             let slower = Estimate::new(-gain.mean, gain.half());
-            format!("{} would be {} slower.", scenario.applications[place].name, with_unit(&slower, "%"))
+            let name = visible(&scenario.applications[place].name);
+            format!("{name} would be {} slower.", with_unit(&slower, "%"))
         })
     };
     one.gains.iter().enumerate().filter_map(loses).collect()
