@@ -19,13 +19,19 @@ const MAX_LATENCY: Cycles = Cycles(1 << 32);
 /// The shortest line: a word.
 const MIN_LINE: u64 = 4;
 
+/// The longest line: a huge page, where a cache stands for a translation buffer.
+pub(crate) const MAX_LINE: Bytes = Bytes(1 << 30);
+
+/// The most cpus, and so the bound of their numbers: each may have to know every other's caches.
+const MAX_CPUS: u32 = 4096;
+
 impl Description {
     /// Checks that such a hierarchy can be built.
     ///
     /// # Errors
     /// The first field that is impossible: a line or number of sets that is no power of two, a size that is not
     /// ways times lines, too many ways for the policy, a write buffer where no store passes through, cpus that
-    /// part ways and meet again, a line shorter than nearer ones, latencies that fall with distance.
+    /// part ways and meet again, too many cpus, a line shorter than nearer ones, latencies that fall with distance.
     pub fn check(&self) -> Result<(), Fault> {
         if self.caches.is_empty() {
             return Err(Fault::new("caches", "empty", "at least one cache"));
@@ -118,17 +124,19 @@ impl CacheDescription {
         if self.shared_by.is_empty() {
             return Err(Fault::new(field("shared_by"), "empty", "at least one cpu"));
         }
+        if let Some(cpu) = self.shared_by.iter().find(|cpu| cpu.0 >= MAX_CPUS) {
+            return Err(Fault::new(field("shared_by"), cpu, format!("cpus below {MAX_CPUS}")));
+        }
         let Bytes(line) = self.geometry.line;
-        if !line.is_power_of_two() || line < MIN_LINE {
-            let expected = format!("a power of two, at least {MIN_LINE} B");
+        if !line.is_power_of_two() || !(MIN_LINE..=MAX_LINE.0).contains(&line) {
+            let expected = format!("a power of two, {MIN_LINE} B to {MAX_LINE}");
             return Err(Fault::new(field("geometry.line"), self.geometry.line, expected));
         }
         let ways = u64::from(self.geometry.ways);
         if ways == 0 {
             return Err(Fault::new(field("geometry.ways"), 0, "at least 1, which is direct-mapped"));
         }
-        // 2^32 ways of 2^63 bytes are more than a size can say.
-        let set = line.saturating_mul(ways);
+        let set = line * ways;
         let Bytes(size) = self.geometry.size;
         if size == 0 || size % set != 0 || !(size / set).is_power_of_two() {
             let expected = format!("{ways} ways of {} times a power of two", self.geometry.line);

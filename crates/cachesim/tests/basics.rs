@@ -1,10 +1,12 @@
 //! What a user sees of small hierarchies, reckoned by hand.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use warmcore_cachesim::observe::Unused;
 use warmcore_cachesim::{
     CacheId, Cause, Description, Hierarchy, Kind, Prefetch, Reference, Served, Straddling, Writes, machines,
 };
 use warmcore_topology::CpuSet;
-use warmcore_units::{CpuId, Cycles};
+use warmcore_units::{Bytes, CpuId, Cycles};
 
 const CPU: CpuId = CpuId(0);
 
@@ -176,4 +178,43 @@ fn a_machine_of_many_cpus_can_be_built() {
     assert_eq!(caches.access(CpuId(63), load(0)), served(4, 0), "the other hardware thread of its core");
     assert_eq!(caches.access(CpuId(62), load(0)), served(50, 2), "a core with the same last level");
     assert_eq!(caches.access(CpuId(0), load(0)), served(250, 3));
+}
+
+#[test]
+fn a_cpu_without_caches_panics_as_documented_whatever_its_number() {
+    let description = dec().with(|cache| cache.shared_by = CpuSet::from_iter([CpuId(5)]));
+    let uses: [fn(&mut Hierarchy, CpuId); 4] = [
+        |caches, cpu| _ = caches.access(cpu, load(0)),
+        |caches, cpu| _ = caches.run(cpu, &[load(0), fetch(4)]),
+        |caches, cpu| _ = caches.cycles(cpu),
+        |caches, cpu| caches.flush(cpu),
+    ];
+    for (index, on) in uses.into_iter().enumerate() {
+        for cpu in [0, 9] {
+            let mut caches = build(&description);
+            let used = catch_unwind(AssertUnwindSafe(|| on(&mut caches, CpuId(cpu))));
+            assert!(used.is_err(), "use {index} of cpu {cpu}");
+        }
+        on(&mut build(&description), CpuId(5));
+    }
+}
+
+#[test]
+fn the_longest_lines_can_be_watched() {
+    for bits in [20, 30] {
+        let line = 1_u64 << bits;
+        let description = dec().with(|cache| {
+            let geometry = &mut cache.geometry;
+            (geometry.line, geometry.size) = (Bytes(line), Bytes(2 * line * u64::from(geometry.ways)));
+        });
+        let mut caches = Hierarchy::observed(&description, Unused::new(&description, Bytes(4)))
+            .expect("such lines are allowed");
+        caches.access(CPU, load(line - 4));
+        caches.access(CPU, load(0));
+        let found = caches.observer().get(DATA);
+        assert_eq!((found.fetched, found.unused), (64, 62), "lines of 2^{bits} bytes have 64 words");
+    }
+    let endless = dec().with(|cache| cache.geometry.line = Bytes(1 << 63));
+    let _ = Unused::new(&endless, Bytes(u64::MAX));
+    assert!(Hierarchy::build(&endless).is_err());
 }

@@ -15,15 +15,27 @@ fn fault(spoil: impl FnOnce(&mut Description)) -> String {
 #[test]
 fn impossible_geometries_are_refused() {
     for (line, ways, size, expected) in [
-        (48, 1, 8192, "`caches[0].geometry.line` is 48 B, expected a power of two, at least 4 B"),
-        (0, 1, 8192, "`caches[0].geometry.line` is 0 B, expected a power of two, at least 4 B"),
-        (2, 1, 8192, "`caches[0].geometry.line` is 2 B, expected a power of two, at least 4 B"),
+        (48, 1, 8192, "`caches[0].geometry.line` is 48 B, expected a power of two, 4 B to 1024 MiB"),
+        (0, 1, 8192, "`caches[0].geometry.line` is 0 B, expected a power of two, 4 B to 1024 MiB"),
+        (2, 1, 8192, "`caches[0].geometry.line` is 2 B, expected a power of two, 4 B to 1024 MiB"),
         (32, 0, 8192, "`caches[0].geometry.ways` is 0, expected at least 1, which is direct-mapped"),
         (32, 1, 0, "`caches[0].geometry.size` is 0 B, expected 1 ways of 32 B times a power of two"),
         (32, 1, 9000, "`caches[0].geometry.size` is 9000 B, expected 1 ways of 32 B times a power of two"),
         (32, 3, 8192, "`caches[0].geometry.size` is 8 KiB, expected 3 ways of 32 B times a power of two"),
         (32, 2, 192, "`caches[0].geometry.size` is 192 B, expected 2 ways of 32 B times a power of two"),
-        (1 << 63, u32::MAX, 8192, "`caches[0].geometry.size` is 8 KiB, expected 4294967295 ways of"),
+        (
+            1 << 31,
+            1,
+            1 << 31,
+            "`caches[0].geometry.line` is 2048 MiB, expected a power of two, 4 B to 1024 MiB",
+        ),
+        (
+            1 << 63,
+            1,
+            1 << 63,
+            "`caches[0].geometry.line` is 8796093022208 MiB, expected a power of two, 4 B to",
+        ),
+        (1 << 30, u32::MAX, 8192, "`caches[0].geometry.size` is 8 KiB, expected 4294967295 ways of"),
         (32, 1, 1 << 40, "`caches` is 34359804160 lines, expected at most 67108864 together"),
     ] {
         let found = fault(|machine| {
@@ -47,6 +59,9 @@ fn impossible_hierarchies_are_refused() {
     assert_eq!(fault(|machine| machine.caches.clear()), "`caches` is empty, expected at least one cache");
     let nobody = fault(|machine| machine.caches[2].shared_by = CpuSet::default());
     assert_eq!(nobody, "`caches[2].shared_by` is empty, expected at least one cpu");
+    let far =
+        fault(|machine| machine.caches[2].shared_by = CpuSet::from_iter([CpuId(0), CpuId(u32::MAX - 1)]));
+    assert_eq!(far, "`caches[2].shared_by` is cpu4294967294, expected cpus below 4096");
     let shorter = fault(|machine| machine.caches[2].geometry.line = Bytes(16));
     assert_eq!(shorter, "`caches[2].geometry.line` is 16 B, expected at least 32 B, as in caches[1]");
     let faster = fault(|machine| machine.caches[1].latency = Cycles(11));

@@ -2,10 +2,10 @@
 
 use crate::args::ResumableArguments;
 use crate::folder::Folder;
-use crate::messages;
 use crate::misuse::{OrMisuse, misuse};
 use crate::provenance::PROGRAM;
-use miette::IntoDiagnostic;
+use crate::{interrupt, messages};
+use miette::{IntoDiagnostic, miette};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::error::Error;
@@ -44,6 +44,11 @@ impl Checkpoint {
         self.journal.known(&toml::to_string(point).ok()?).copied()
     }
 
+    /// The end of an interrupted command that writes into `folder`, and how to go on.
+    pub(crate) fn interrupted(&self, folder: &Folder) -> miette::Report {
+        interrupted(folder, &self.journal)
+    }
+
     /// Keeps the result of `point`.
     pub(crate) fn keep(
         &self,
@@ -54,28 +59,42 @@ impl Checkpoint {
     }
 }
 
+/// The end of an interrupted command whose finished points are in `journal`, and how to go on.
+pub(crate) fn interrupted<V>(folder: &Folder, journal: &Journal<V>) -> miette::Report {
+    match journal.count() {
+        0 => {
+            messages::print("no point was finished: nothing is kept");
+            folder.taken_back(miette!("interrupted"))
+        }
+        1 => interrupt::resumable_with("1 finished point is"),
+        points => interrupt::resumable_with(format_args!("{points} finished points are")),
+    }
+}
+
 /// Opens the folder for `files`, and the journal in it for results that depend on `subject`.
 pub(crate) fn open<V: Serialize + DeserializeOwned>(
     arguments: &ResumableArguments,
     files: &[&str],
     subject: &str,
 ) -> miette::Result<(Folder, Journal<V>)> {
-    let journal = arguments.out.join(JOURNAL);
     let begins = !arguments.force && !arguments.resume;
+    let existing = if begins { Existing::Refuse } else { Existing::Replace };
+    // Nobody else makes or changes a journal there from now on.
+    let folder = Folder::take(&arguments.out, existing)?;
+    let journal = folder.file(JOURNAL);
     if begins && journal.exists() {
         return Err(misuse(format!(
             "`{}` exists already: give --resume to go on with it, --force to begin anew, or another place with --out",
             journal.display()
         )));
     }
-    let existing = if begins { Existing::Refuse } else { Existing::Replace };
     // The journal itself says what is wrong with one that exists.
     let new: &[&str] = if journal.symlink_metadata().is_ok() { &[] } else { &[JOURNAL] };
-    let folder = Folder::open(&arguments.out, existing, &[files, new].concat())?;
-    let journal = match arguments.resume {
-        true => Journal::resume(&journal, subject),
-        false => Journal::create(&journal, subject, existing),
-    };
+    let folder = folder.checked(&[files, new].concat())?;
+    let journal = folder.writing(JOURNAL, |journal| match arguments.resume {
+        true => Journal::resume(journal, subject),
+        false => Journal::create(journal, subject, existing),
+    });
     let journal = journal.or_misuse().map_err(|error| folder.taken_back(error))?;
     if arguments.resume {
         messages::status(format_args!("continuing after {} finished points", journal.known_count()));

@@ -4,6 +4,7 @@
 //! that ask. [`once`] leaves out the causes that are quoted already.
 
 use crate::messages::{self, Color};
+use crate::visible::visible_lines;
 use console::style;
 use miette::{MietteHandlerOpts, Report, miette};
 use std::io::{self, IsTerminal};
@@ -40,10 +41,10 @@ fn plain(report: &Report) -> String {
     causes.join(": ")
 }
 
-/// `report` without the causes that it quotes already.
+/// `report` without the causes that it quotes already, and with control characters escaped.
 fn once(report: &Report) -> Report {
     let mut said: Vec<String> = Vec::new();
-    for cause in report.chain().map(ToString::to_string) {
+    for cause in report.chain().map(|cause| visible_lines(&cause.to_string())) {
         if !said.iter().any(|words| words.contains(&cause)) {
             said.push(cause);
         }
@@ -69,6 +70,12 @@ mod tests {
         let [context, error] = &messages_of(io::Error::other("no room"))[..] else { panic!("two lines") };
         assert_eq!(context, "cannot finish");
         assert_eq!(error.matches("no room").count(), 1, "{error}");
+    }
+
+    #[test]
+    fn an_error_does_not_move_the_cursor() {
+        let report = once(&miette!("unknown field `\x1b[2J\r`\nin line 3"));
+        assert_eq!(plain(&report), "unknown field `\\u{1b}[2J\\r`\nin line 3");
     }
 
     #[test]

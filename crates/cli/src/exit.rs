@@ -3,7 +3,7 @@
 use crate::interrupt::INTERRUPTED;
 use crate::misuse::is_misuse;
 use crate::output::PrintError;
-use crate::{error_report, interrupt, messages};
+use crate::{error_report, interrupt};
 use std::io;
 use std::process::ExitCode;
 
@@ -41,7 +41,7 @@ pub(crate) fn help() -> String {
 pub(crate) fn report_and_status(result: miette::Result<()>) -> ExitCode {
     let Err(report) = result else { return ExitCode::SUCCESS };
     if interrupt::requested() {
-        messages::print("interrupted; files written so far are whole");
+        interrupt::tell();
         return ExitCode::from(INTERRUPTED);
     }
     if is_closed_pipe(&report) {

@@ -2,11 +2,12 @@
 
 use crate::messages;
 use crate::misuse::OrMisuse;
-use miette::{IntoDiagnostic, WrapErr};
+use miette::IntoDiagnostic;
+use std::cell::RefCell;
 use std::fs;
 use std::path::{Path, PathBuf};
 use warmcore_record::atomic_file::{self, Existing};
-use warmcore_record::{Columns, Manifest};
+use warmcore_record::{Columns, Manifest, OwnedFolder};
 
 /// The two files of one table: the same columns for data tools, and for spreadsheets and shells.
 pub(crate) struct TableFiles {
@@ -17,43 +18,45 @@ pub(crate) struct TableFiles {
 /// Where every command writes its results.
 pub(crate) const RESULTS: TableFiles = TableFiles { parquet: "results.parquet", csv: "results.csv" };
 
-/// A folder for output files, and what to do about existing ones.
+/// A folder for output files, which no other command writes into at the same time, and what to do about existing files.
 pub(crate) struct Folder {
-    path: PathBuf,
+    owned: OwnedFolder,
     existing: Existing,
-    /// Files that did not exist before, and the folders created for them, the innermost first.
-    new: (Vec<PathBuf>, Vec<PathBuf>),
+    /// Files that did not exist before and that this process has written.
+    new: RefCell<Vec<PathBuf>>,
 }
 
 impl Folder {
     /// The folder at `path`, which is created if needed. Checks that `files` can be written before anything is
     /// measured or simulated.
     pub(crate) fn open(path: &Path, existing: Existing, files: &[&str]) -> miette::Result<Self> {
-        let folders = path.ancestors().filter(|folder| folder.symlink_metadata().is_err());
-        let files: Vec<PathBuf> = files.iter().map(|file| path.join(file)).collect();
-        let new_files = files.iter().filter(|file| file.symlink_metadata().is_err());
-        let new = (new_files.cloned().collect(), folders.map(Path::to_owned).collect());
-        fs::create_dir_all(path)
-            .or_misuse()
-            .wrap_err_with(|| format!("cannot create the folder {}", path.display()))?;
-        let folder = Self { path: path.to_owned(), existing, new };
-        let checked = files.iter().try_for_each(|file| atomic_file::check(file, existing));
-        checked.or_misuse().map_err(|error| folder.taken_back(error))?;
-        Ok(folder)
+        Self::take(path, existing)?.checked(files)
     }
 
-    /// Removes what did not exist when the folder was opened, as after `error` nothing is worth keeping; returns it.
+    /// Takes the folder at `path`, which is created if needed.
+    pub(crate) fn take(path: &Path, existing: Existing) -> miette::Result<Self> {
+        let owned = OwnedFolder::take(path).or_misuse()?;
+        Ok(Self { owned, existing, new: RefCell::default() })
+    }
+
+    /// Checks that `files` can be written.
+    pub(crate) fn checked(self, files: &[&str]) -> miette::Result<Self> {
+        let checked = files.iter().try_for_each(|file| atomic_file::check(&self.file(file), self.existing));
+        checked.or_misuse().map_err(|error| self.taken_back(error))?;
+        Ok(self)
+    }
+
+    /// Removes what this process has made, as after `error` nothing is worth keeping; returns it.
     pub(crate) fn taken_back<E>(&self, error: E) -> E {
-        let (files, folders) = &self.new;
+        self.new.borrow_mut().drain(..).for_each(|file| drop(fs::remove_file(file)));
         // A folder in which others have put something stays.
-        files.iter().for_each(|file| drop(fs::remove_file(file)));
-        folders.iter().for_each(|folder| drop(fs::remove_dir(folder)));
+        self.owned.remove_made();
         error
     }
 
     /// The path of `file`.
     pub(crate) fn file(&self, file: &str) -> PathBuf {
-        self.path.join(file)
+        self.owned.path().join(file)
     }
 
     /// Writes a table to both of its `files`; the Parquet file contains the `manifest`.
@@ -69,7 +72,22 @@ impl Folder {
 
     /// Writes `file`, whole or not at all.
     pub(crate) fn write(&self, file: &str, content: &[u8]) -> miette::Result<()> {
-        write(&self.file(file), content, self.existing)
+        self.writing(file, |path| write(path, content, self.existing))
+    }
+
+    /// Lets `write` write `file`, and remembers it if it is new.
+    pub(crate) fn writing<T, E>(
+        &self,
+        file: &str,
+        write: impl FnOnce(&Path) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let path = self.file(file);
+        let is_new = path.symlink_metadata().is_err();
+        let written = write(&path)?;
+        if is_new {
+            self.new.borrow_mut().push(path);
+        }
+        Ok(written)
     }
 }
 

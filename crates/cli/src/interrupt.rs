@@ -3,6 +3,7 @@
 
 use crate::messages;
 use miette::{IntoDiagnostic, WrapErr, miette};
+use std::fmt::Display;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The exit status of an interrupted process: 128 plus the number of SIGINT.
@@ -10,16 +11,42 @@ pub(crate) const INTERRUPTED: u8 = 130;
 
 static REQUESTED: AtomicBool = AtomicBool::new(false);
 
+/// Whether the process may be ended anywhere.
+static AT_ONCE: AtomicBool = AtomicBool::new(false);
+
 /// Catches them from now on; the flag is set when one comes. A second one ends the process at once.
 pub(crate) fn catch() -> miette::Result<&'static AtomicBool> {
     ctrlc::set_handler(|| {
-        if REQUESTED.swap(true, Ordering::SeqCst) {
-            std::process::exit(i32::from(INTERRUPTED));
+        let is_second = REQUESTED.swap(true, Ordering::SeqCst);
+        if AT_ONCE.load(Ordering::SeqCst) {
+            tell();
+        } else if !is_second {
+            return;
         }
+        std::process::exit(i32::from(INTERRUPTED));
     })
     .into_diagnostic()
     .wrap_err("cannot catch Ctrl-C")?;
     Ok(&REQUESTED)
+}
+
+/// Lets the first one end the process at once, from now on: for a command that leaves nothing behind.
+pub(crate) fn end_at_once() -> miette::Result<()> {
+    AT_ONCE.store(true, Ordering::SeqCst);
+    catch().map(drop)
+}
+
+/// Does `work` to its end in a command that otherwise ends at once.
+pub(crate) fn finish_first(work: impl FnOnce() -> miette::Result<()>) -> miette::Result<()> {
+    AT_ONCE.store(false, Ordering::SeqCst);
+    work()?;
+    AT_ONCE.store(true, Ordering::SeqCst);
+    if requested() { Err(miette!("interrupted")) } else { Ok(()) }
+}
+
+/// Says that the command was interrupted.
+pub(crate) fn tell() {
+    messages::print("interrupted; files written so far are whole");
 }
 
 /// Whether the user asked to stop.
@@ -27,8 +54,13 @@ pub(crate) fn requested() -> bool {
     REQUESTED.load(Ordering::SeqCst)
 }
 
-/// The end of an interrupted command whose finished points are kept, and how to go on.
+/// The end of an interrupted command that keeps what is finished, and how to go on.
 pub(crate) fn resumable() -> miette::Report {
-    messages::print("finished points are kept: the same command with --resume continues");
+    resumable_with("what was finished is")
+}
+
+/// The end of an interrupted command, of which what `is` says is kept, and how to go on.
+pub(crate) fn resumable_with(is: impl Display) -> miette::Report {
+    messages::print(format_args!("{is} kept: the same command with --resume continues"));
     miette!("interrupted")
 }

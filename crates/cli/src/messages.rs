@@ -2,6 +2,7 @@
 //!
 //! The level is a setting of the process, made once before a command runs.
 
+use crate::visible::visible_lines;
 use clap::ValueEnum;
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -62,6 +63,6 @@ pub(crate) fn print(text: impl Display) {
 
 fn say(level: Level, text: impl Display) {
     if says(level) {
-        print(text);
+        print(visible_lines(&text.to_string()));
     }
 }

@@ -1,12 +1,13 @@
 //! Standard output: results, help and the version.
 
+use crate::visible::visible_bytes;
 use miette::Diagnostic;
 use std::io::{self, Write};
 
-/// Prints to standard output.
+/// Prints to standard output, with control characters escaped: names in documents and captures may hold some.
 pub(crate) fn print(text: &[u8]) -> miette::Result<()> {
     let mut out = io::stdout().lock();
-    Ok(out.write_all(text).and_then(|()| out.flush()).map_err(PrintError)?)
+    Ok(out.write_all(&visible_bytes(text)).and_then(|()| out.flush()).map_err(PrintError)?)
 }
 
 /// Prints the help or the version that `asked` holds, in colour where it is asked for.

@@ -7,7 +7,7 @@ use crate::args::SimulatePacketArguments;
 use crate::costs::ChosenProfile;
 use crate::json::{self, Versioned};
 use crate::misuse::misuse;
-use crate::point;
+use crate::{interrupt, point};
 use miette::IntoDiagnostic;
 use std::time::Instant;
 use summary::Against;
@@ -20,6 +20,7 @@ use warmcore_study::point::NamedFigures;
 const SCHEMA: u32 = 1;
 
 pub(crate) fn run(arguments: &SimulatePacketArguments) -> miette::Result<()> {
+    interrupt::end_at_once()?;
     let (scenario, chosen) = point::scenario(arguments)?;
     if arguments.print_scenario {
         return crate::output::print(toml::to_string(&scenario).into_diagnostic()?.as_bytes());

@@ -31,8 +31,8 @@ pub(crate) fn run(arguments: &SweepPacketArguments) -> miette::Result<()> {
     if output.resume {
         refuse_others(&request, &output.out)?;
     }
-    let (folder, kept) = Checkpoint::open(output, &FILES, profile, &request.scenario.traffic, "")?;
     let stop = interrupt::catch()?;
+    let (folder, kept) = Checkpoint::open(output, &FILES, profile, &request.scenario.traffic, "")?;
     folder.write(REQUEST, toml::to_string(&request).into_diagnostic()?.as_bytes())?;
 
     let bar = progress::bar("simulating");
@@ -42,7 +42,7 @@ pub(crate) fn run(arguments: &SweepPacketArguments) -> miette::Result<()> {
     bar.finish_and_clear();
     let swept = swept.map_err(|error| match error {
         SweepError::Point(error) => folder.taken_back(point::explained(error)),
-        SweepError::Interrupted => interrupt::resumable(),
+        SweepError::Interrupted => kept.interrupted(&folder),
         SweepError::Keep(error) => miette!("cannot save a finished point: {error}"),
     })?;
 

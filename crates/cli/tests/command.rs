@@ -4,6 +4,7 @@
 mod arguments;
 mod host;
 mod packet;
+mod runqueue;
 mod transfer;
 mod tuning;
 

@@ -15,7 +15,9 @@
 pub mod attributes;
 pub mod event;
 mod instance;
+mod joiner;
 pub mod kernel;
+mod names;
 pub mod recorder;
 
 pub use attributes::{Attributes, attributes, sessions_are_groups};

@@ -24,6 +24,7 @@ use std::collections::HashMap;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use toml::ser::ValueSerializer;
 use warmcore_files::{LONGEST_JOURNAL, check, read};
@@ -37,6 +38,8 @@ pub struct Journal<V> {
     path: PathBuf,
     began: String,
     entries: HashMap<String, V>,
+    /// How many values were added since it was opened.
+    added: AtomicUsize,
     /// Locked, so that no other process writes to it.
     file: Mutex<File>,
 }
@@ -134,7 +137,7 @@ impl<V: Serialize + DeserializeOwned> Journal<V> {
         let head = Head { schema: SCHEMA, subject: split(subject), began: began.clone() };
         atomic_file::write(path, line("journal", &head, path)?.as_bytes(), existing)?;
         let file = Mutex::new(open(path)?);
-        Ok(Self { path: path.to_owned(), began, entries: HashMap::new(), file })
+        Ok(Self { path: path.to_owned(), began, entries: HashMap::new(), added: AtomicUsize::new(0), file })
     }
 
     /// Resumes the journal at `path`, or creates it if there is none.
@@ -152,7 +155,8 @@ impl<V: Serialize + DeserializeOwned> Journal<V> {
         let complete = text.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
         let (began, entries) = parse(&text[..complete], subject, path)?;
         file.set_len(complete as u64).map_err(failed("cut the unfinished end off"))?;
-        Ok(Self { path: path.to_owned(), began, entries, file: Mutex::new(file) })
+        let (added, file) = (AtomicUsize::new(0), Mutex::new(file));
+        Ok(Self { path: path.to_owned(), began, entries, added, file })
     }
 
     /// Adds `value` under `key`. Several threads may call this at once.
@@ -166,7 +170,9 @@ impl<V: Serialize + DeserializeOwned> Journal<V> {
             step: "add to",
             path: self.path.clone(),
             source,
-        })
+        })?;
+        self.added.fetch_add(1, Ordering::Relaxed);
+        Ok(())
     }
 }
 
@@ -174,6 +180,11 @@ impl<V> Journal<V> {
     /// The value that an earlier run added under `key`.
     pub fn known(&self, key: &str) -> Option<&V> {
         self.entries.get(key)
+    }
+
+    /// How many values it holds: those of earlier runs, and those that were added since.
+    pub fn count(&self) -> usize {
+        self.entries.len() + self.added.load(Ordering::Relaxed)
     }
 
     /// How many values earlier runs added.
@@ -226,7 +237,8 @@ fn parse<V: DeserializeOwned>(
     };
     let text = str::from_utf8(text).map_err(|error| malformed(1, &error))?;
     let mut lines = text.lines().enumerate();
-    let (_, head) = lines.next().ok_or_else(|| malformed(1, &"the file is empty"))?;
+    let unfinished = "it has no first line that was written to its end";
+    let (_, head) = lines.next().ok_or_else(|| malformed(1, &unfinished))?;
     let HeadLine { journal: head } = toml::from_str(head).map_err(|error| malformed(1, &error.message()))?;
     if head.schema != SCHEMA {
         return Err(malformed(1, &format!("its version is {}, expected {SCHEMA}", head.schema)));

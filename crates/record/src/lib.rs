@@ -9,6 +9,7 @@
 //! | [`columns`] | a typed table of columns, and its Parquet file |
 //! | [`journal`] | results stored as they are finished, so that an interrupted run can resume |
 //! | [`atomic_file`] | writing a file completely or not at all |
+//! | [`owned_folder`] | a folder that one process writes into at a time |
 //!
 //! A [`Document`] knows neither who produced it nor how it will look, so any study can build one
 //! and `report` can render it. Two rules hold everywhere. A figure is an [`Estimate`], so its half-width
@@ -20,6 +21,7 @@ pub mod columns;
 pub mod document;
 pub mod journal;
 pub mod manifest;
+pub mod owned_folder;
 pub mod table;
 
 pub use atomic_file::Existing;
@@ -28,5 +30,6 @@ pub use columns::{Column, Columns, Values};
 pub use document::{Block, Document, ReportVerdict, Section};
 pub use journal::Journal;
 pub use manifest::Manifest;
+pub use owned_folder::OwnedFolder;
 pub use table::Table;
 pub use warmcore_units::{Estimate, Fault};

@@ -86,7 +86,9 @@ fn an_existing_journal_is_kept_unless_it_may_be_replaced() {
 fn resuming_a_missing_journal_creates_it() {
     let (_folder, path) = place();
     let journal = resumed(&path).unwrap();
-    assert_eq!(journal.known_count(), 0);
+    assert_eq!((journal.known_count(), journal.count()), (0, 0));
+    journal.append("a", &result(1.0, 0.5)).unwrap();
+    assert_eq!((journal.known_count(), journal.count()), (0, 1));
     let began = journal.began().to_owned();
     drop(journal);
     assert_eq!(resumed(&path).unwrap().began(), began);
@@ -110,6 +112,11 @@ fn an_invalid_line_is_reported_with_its_number() {
     fs::write(&path, spoilt).unwrap();
     let error = resumed(&path).unwrap_err().to_string();
     assert!(error.contains("points.journal:2: ") && error.contains("counts"), "{error}");
+    for torn in ["", "journal = { schema = 1, subj"] {
+        fs::write(&path, torn).unwrap();
+        let error = resumed(&path).unwrap_err().to_string();
+        assert!(error.contains("no first line that was written to its end"), "{error}");
+    }
     fs::write(&path, "no journal at all\n").unwrap();
     assert!(resumed(&path).unwrap_err().to_string().contains("points.journal:1: "));
 }

@@ -86,7 +86,12 @@ pub fn read<D: Checked>(path: &Path) -> Result<D, DocumentError> {
 /// If it cannot be read.
 pub fn text<D: Checked>(path: &Path) -> Result<String, DocumentError> {
     let unreadable = |source| DocumentError::Unreadable { what: D::WHAT, path: path.to_owned(), source };
-    read_text(path, LONGEST_DOCUMENT).map_err(unreadable)
+    let text = read_text(path, LONGEST_DOCUMENT).map_err(unreadable)?;
+    if text.is_empty() {
+        let problem = "it is empty, or a file of the kernel that tells no length: expected a file with text";
+        return Err(unreadable(io::Error::new(io::ErrorKind::InvalidData, problem)));
+    }
+    Ok(text)
 }
 
 /// Parses and checks `text`, naming `path` in errors.

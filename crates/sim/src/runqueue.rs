@@ -15,6 +15,7 @@
 //! | [`mod@derive`] | what the analytic model is to be told of a mix whose references are described |
 //! | `process` | what a process does next |
 //! | `machine` | processors, queue and events; `machine/` what begins and ends, runs and wakes up |
+//! | `memory` | what runs need, so that too much is refused |
 //! | `scheduling` | either scheduler, behind one interface |
 //! | `logged` | the queue of [`warmcore_policy::runqueue`], with a log of what it decides |
 //! | [`tally`] | what is counted |
@@ -29,13 +30,15 @@ pub mod cache;
 pub mod derive;
 mod logged;
 mod machine;
+mod memory;
 mod process;
 pub mod run;
 mod scheduling;
 pub mod tally;
 
+pub use memory::check_memory;
 pub use run::{
-    Comparison, Outcome, compare, simulate, simulate_logged, simulate_run, simulate_watched,
+    Comparison, Outcome, compare, simulate, simulate_logged, simulate_run, simulate_until, simulate_watched,
     simulate_watched_run,
 };
 pub use tally::{ApplicationTally, Durations, Tally};

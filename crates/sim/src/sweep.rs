@@ -17,7 +17,8 @@ pub enum SweepError<E> {
 /// Runs `simulate` on each of `points` in parallel and returns the results in the order of the points.
 ///
 /// Each result is passed to `finished` as soon as it exists, so that it can be saved. A point whose result is
-/// `known` from an earlier run is not simulated again. Once `stop` is set no further point is begun.
+/// `known` from an earlier run is not simulated again. Once `stop` is set no further point is begun, and a point that
+/// gives up then has not failed.
 ///
 /// # Errors
 /// The first point's error, or that `stop` was set.
@@ -35,7 +36,10 @@ pub fn sweep<P: Sync, R: Send, E: Send>(
         if stop.load(Ordering::Relaxed) {
             return Err(SweepError::Interrupted);
         }
-        let result = simulate(point).map_err(SweepError::Point)?;
+        let result = simulate(point).map_err(|error| match stop.load(Ordering::Relaxed) {
+            true => SweepError::Interrupted,
+            false => SweepError::Point(error),
+        })?;
         finished(point, &result).map_err(SweepError::Point)?;
         Ok(result)
     });
@@ -75,5 +79,20 @@ mod tests {
         let result = squares(|_| None, &simulated, &AtomicBool::new(true));
         assert_eq!(result, Err(SweepError::Interrupted));
         assert!(simulated.into_inner().unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_point_that_gives_up_once_it_shall_stop_has_not_failed() {
+        let stop = AtomicBool::new(false);
+        let gives_up = |stops: bool| {
+            stop.store(false, Ordering::Relaxed);
+            let simulate = |_: &u32| {
+                stop.store(stops, Ordering::Relaxed);
+                Err::<u32, &str>("gave up")
+            };
+            sweep(&[1], |_| None, simulate, |_, _| Ok(()), &stop)
+        };
+        assert_eq!(gives_up(true), Err(SweepError::Interrupted));
+        assert_eq!(gives_up(false), Err(SweepError::Point("gave up")));
     }
 }

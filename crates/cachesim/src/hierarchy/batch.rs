@@ -45,16 +45,16 @@ impl<O: Observer> Hierarchy<O> {
                 let items = (0..).zip(references).map(|(order, one)| Item::from_reference(order, one));
                 self.ask(nearest[0], items, &mut queues);
             } else {
-                for (at, side) in nearest.into_iter().zip(sides.split(references)) {
-                    let items = side
-                        .iter()
-                        .map(|&order| Item::from_reference(order, &references[usize::from(order)]));
-                    if first.contains(&at) {
-                        self.ask(at, items, &mut queues);
-                    } else {
-                        let queue = &mut queues.asked[self.queue_of(at)];
-                        items.for_each(|item| queue.push(item, true));
-                    }
+                let item = |&order: &u16| Item::from_reference(order, &references[usize::from(order)]);
+                let sides = nearest.into_iter().zip(sides.split(references));
+                // A cache that a nearer one asks too has the processor's items first: what is passed on is put in
+                // order with them.
+                for (at, side) in sides.clone().filter(|(at, _)| !first.contains(at)) {
+                    let queue = &mut queues.asked[self.queue_of(at)];
+                    side.iter().map(item).for_each(|item| queue.push(item, true));
+                }
+                for (at, side) in sides.filter(|(at, _)| first.contains(at)) {
+                    self.ask(at, side.iter().map(item), &mut queues);
                 }
             }
             for &at in &behind {

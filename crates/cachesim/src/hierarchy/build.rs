@@ -1,6 +1,6 @@
 //! From a description to empty caches.
 
-use super::{Buffer, Cache, Hierarchy, MEMORY, Memory, Processor, batch};
+use super::{Buffer, Cache, Hierarchy, MEMORY, Memory, NO_CPU, Processor, batch};
 use crate::counts::{CacheCounts, CacheId};
 use crate::observe::{Nothing, Observer};
 use crate::sets::Sets;
@@ -32,7 +32,10 @@ impl<O: Observer> Hierarchy<O> {
             }
         }
         let all = cpus.iter().map(CpuId::index).max().map_or(0, |last| last + 1);
-        let processors = (0..all).map(|cpu| processor(description, CpuId::from(cpu))).collect();
+        let mut processors = vec![Processor::ABSENT; all];
+        for cpu in cpus.iter() {
+            processors[cpu.index()] = processor(description, cpu);
+        }
         Ok(Self {
             buffered: caches.iter().any(|cache| cache.buffer.is_some()),
             caches,
@@ -44,6 +47,12 @@ impl<O: Observer> Hierarchy<O> {
             observer,
         })
     }
+}
+
+impl Processor {
+    /// A cpu that the description does not name.
+    const ABSENT: Self =
+        Self { nearest: [NO_CPU; 2], buffer: MEMORY, foreign: Vec::new(), own: Vec::new(), cycles: 0 };
 }
 
 fn cache(description: &Description, at: usize) -> Cache {

@@ -101,7 +101,7 @@ impl<O: Observer> Hierarchy<O> {
     /// # Panics
     /// If the description has no cache for `cpu`.
     pub fn flush(&mut self, cpu: CpuId) {
-        for index in 0..self.cpus[cpu.index()].own.len() {
+        for index in 0..self.processor(cpu).own.len() {
             self.empty(self.cpus[cpu.index()].own[index]);
         }
     }

@@ -16,11 +16,14 @@ use warmcore_units::{CpuId, Cycles};
 /// What stands for memory where a cache is named.
 const MEMORY: u32 = u32::MAX;
 
+/// What stands for the nearest cache of a cpu that the description does not name.
+const NO_CPU: u32 = u32::MAX - 1;
+
 /// The caches of a machine and what they hold. `O` says what is watched.
 #[derive(Clone, Debug)]
 pub struct Hierarchy<O = Nothing> {
     caches: Vec<Cache>,
-    /// By the cpu's number.
+    /// By the cpu's number. Those between that have no cache have [`NO_CPU`].
     cpus: Vec<Processor>,
     memory: Memory,
     straddling: Straddling,
@@ -50,7 +53,7 @@ struct Cache {
 
 #[derive(Clone, Debug)]
 struct Processor {
-    /// The nearest cache for instructions, then for data.
+    /// The nearest cache for instructions, then for data: [`MEMORY`] if there is none on that way.
     nearest: [u32; 2],
     /// The cache on its way whose write buffer has a clock; [`MEMORY`] if there is none.
     buffer: u32,
@@ -159,7 +162,10 @@ impl<O: Observer> Hierarchy<O> {
     /// A reference that lies in two or more lines, or has no cache, or passes through.
     #[inline(never)]
     fn straddle(&mut self, nearest: u32, request: Request) -> Served {
-        let Some(cache) = self.caches.get(nearest as usize) else { return self.descend(nearest, request) };
+        let Some(cache) = self.caches.get(nearest as usize) else {
+            assert!(nearest != NO_CPU, "the description has no cache for this cpu");
+            return self.descend(nearest, request);
+        };
         let bits = cache.line_bits;
         let (first, last) = (request.first >> bits, request.last >> bits);
         if first == last || self.straddling == Straddling::Whole {
@@ -284,7 +290,14 @@ impl<O: Observer> Hierarchy<O> {
     /// If the description has no cache for `cpu`.
     #[must_use]
     pub fn cycles(&self, cpu: CpuId) -> Cycles {
-        Cycles(self.cpus[cpu.index()].cycles)
+        Cycles(self.processor(cpu).cycles)
+    }
+
+    /// What is known of `cpu`; panics if the description has no cache for it.
+    fn processor(&self, cpu: CpuId) -> &Processor {
+        let processor = &self.cpus[cpu.index()];
+        assert!(processor.nearest[0] != NO_CPU, "the description has no cache for {cpu}");
+        processor
     }
 
     /// What has been watched.

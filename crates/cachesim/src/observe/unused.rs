@@ -1,6 +1,7 @@
 //! What is fetched and never used: words of a line that nobody asks for before it goes.
 
 use super::{Lookup, Loss, Observer};
+use crate::check::MAX_LINE;
 use crate::{CacheId, Description};
 use hashbrown::HashMap;
 use warmcore_units::Bytes;
@@ -45,6 +46,8 @@ impl Unused {
     #[must_use]
     pub fn new(description: &Description, word: Bytes) -> Self {
         let words = |line: u64| {
+            // Caches with other lines are never built, and nothing is watched.
+            let line = line.clamp(1, MAX_LINE.0);
             let word = word.0.clamp(1, line).next_power_of_two().max(line / 64);
             Words { bits: word.trailing_zeros(), in_line: (line / word) as u32 }
         };

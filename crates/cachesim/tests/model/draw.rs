@@ -32,16 +32,16 @@ pub(crate) fn description(random: &mut StdRng) -> Description {
     let levels = random.random_range(1..4);
     let (mut caches, mut line, mut latency) = (Vec::new(), 4 << random.random_range(0..3), 1);
     let mut shared = false;
-    // With data caches alone at a level, instructions go on past it.
+    // With caches of one kind alone at a level, what is of the other kind goes on past it.
     for level in 1..=levels {
         shared |= random.random_bool(0.3);
-        let split = level == 1 && random.random_bool(0.6);
-        let kinds: &[CacheKind] = if split {
+        // Behind a unified cache, ways that part would have to meet again.
+        let may_part = caches.iter().all(|cache: &CacheDescription| cache.kind != CacheKind::Unified);
+        let split = random.random_bool(if level == 1 { 0.5 } else { 0.1 });
+        let kinds: &[CacheKind] = if may_part && split {
             &[CacheKind::Instruction, CacheKind::Data]
-        } else if random.random_bool(0.15)
-            && caches.iter().all(|cache: &CacheDescription| cache.kind != CacheKind::Unified)
-        {
-            &[CacheKind::Data]
+        } else if may_part && random.random_bool(0.3) {
+            [&[CacheKind::Instruction], &[CacheKind::Data]][random.random_range(0..2)]
         } else {
             &[CacheKind::Unified]
         };

@@ -6,8 +6,10 @@ mod draw;
 use caches::Model;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
+use std::collections::BTreeSet;
 use warmcore_cachesim::observe::{MissKind, MissKinds};
 use warmcore_cachesim::{CacheId, Cause, Counts, Description, Hierarchy, Reference};
+use warmcore_topology::CacheKind;
 use warmcore_units::CpuId;
 
 /// Hierarchies that are drawn; `WARMCORE_HIERARCHIES` says otherwise.
@@ -85,9 +87,16 @@ fn every_reference_finds_what_the_model_finds() {
 
 #[test]
 fn whole_traces_find_what_single_references_find() {
+    let mut shapes = BTreeSet::new();
     for seed in seeds() {
         let (description, references) = draw(seed);
+        if description.cpus().len() == 1 {
+            shapes
+                .insert(description.caches.iter().map(|cache| (cache.level, cache.kind)).collect::<Vec<_>>());
+        }
         let trace: Vec<Reference> = references.into_iter().map(|(_, reference)| reference).collect();
+        // Longer than a batch.
+        let trace = trace.repeat(4);
         let cpu = description.cpus().first().expect("a cpu");
         let build = || Hierarchy::build(&description).expect("it was built before");
         let (mut whole, mut single) = (build(), build());
@@ -98,6 +107,18 @@ fn whole_traces_find_what_single_references_find() {
             expect(seed, "cycles of a trace", took, sum);
         }
         expect(seed, "counts of a trace", whole.counts(), single.counts());
+    }
+    // Which kinds of caches a processor has at a level: no shape may be left out.
+    let kinds = |shape: &[(u32, CacheKind)], level| {
+        shape.iter().filter(|one| one.0 == level).map(|one| one.1).collect::<Vec<_>>()
+    };
+    for first in
+        [&[CacheKind::Instruction][..], &[CacheKind::Data], &[CacheKind::Instruction, CacheKind::Data]]
+    {
+        for second in [&[CacheKind::Instruction][..], &[CacheKind::Data], &[CacheKind::Unified]] {
+            let is_drawn = |shape: &Vec<_>| kinds(shape, 1) == first && kinds(shape, 2) == second;
+            assert!(shapes.iter().any(is_drawn), "no {first:?} before {second:?}");
+        }
     }
 }
 

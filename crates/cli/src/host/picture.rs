@@ -2,6 +2,7 @@
 
 use super::words;
 use crate::terminal::table;
+use crate::visible::visible_lines;
 use std::collections::BTreeSet;
 use warmcore_linux::inventory::Interface;
 use warmcore_linux::{Inventory, Rates};
@@ -24,7 +25,7 @@ pub(super) fn picture(inventory: &Inventory, rates: Option<&Rates>) -> String {
     for line in words::unseen(inventory) {
         text += &format!("Not seen: {line}.\n");
     }
-    text
+    visible_lines(&text)
 }
 
 fn head(inventory: &Inventory, rates: Option<&Rates>) -> String {

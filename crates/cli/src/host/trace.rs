@@ -3,12 +3,13 @@
 use crate::args::sched::TraceArguments;
 use crate::calibrate::existing;
 use crate::misuse::OrMisuse;
+use crate::visible::visible;
 use crate::{folder, interrupt, messages};
 use miette::{IntoDiagnostic, miette};
 use std::fmt::Write;
 use std::sync::atomic::Ordering;
-use std::thread::available_parallelism;
 use std::time::Instant;
+use warmcore_linux::Probe;
 use warmcore_linux::sched_trace::{
     KernelScheduler, Recorded, SchedRecord, SchedTrace, attributes, sessions_are_groups,
 };
@@ -37,7 +38,8 @@ pub(super) fn run(arguments: &TraceArguments) -> miette::Result<()> {
         }
     }
     let recorded = trace.finish(&mut |record: &SchedRecord<'_>| threads.record(record)).into_diagnostic()?;
-    let cpus = available_parallelism().into_diagnostic()?.get();
+    // This process may be kept from some of them; what is recorded is not.
+    let cpus = Probe::new().online().into_diagnostic()?.len();
     let (scheduler, assumed) = scheduler(kernel);
     let mix = mix::mix(threads, u32::try_from(cpus).into_diagnostic()?, scheduler)
         .ok_or_else(|| miette!("nothing ran while it was recorded"))?;
@@ -138,7 +140,7 @@ fn table(mix: &Mix, recorded: Recorded) -> String {
         let _ = writeln!(
             text,
             "{:<16} {:>7} {:>9.1} {:>6.2}s {:>6.2}s {:>10} {:>10} {:>9} {:>9} {:>9.0}%",
-            one.command,
+            visible(&one.command),
             one.threads,
             one.at_a_time,
             one.ran.secs(),

@@ -1,5 +1,6 @@
 //! Words about a host that a terminal and a page share.
 
+use crate::visible::visible;
 use warmcore_linux::inventory::{CpuTimes, Interface, Interrupt, Managed, OnCpu, Processor, Thread};
 use warmcore_linux::{Inventory, Rates};
 use warmcore_topology::CpuSet;
@@ -71,7 +72,7 @@ fn running(inventory: &Inventory, rates: Option<&Rates>, thread: &Thread) -> Str
         Some(rates) => rates.threads.iter().find(|of| of.key == thread.key).map(|of| of.share),
         None => thread.share,
     };
-    let mut said = thread.name.clone();
+    let mut said = visible(&thread.name);
     if let Some(allowed) = thread.allowed.as_ref().filter(|allowed| **allowed != inventory.machine.online()) {
         said += &format!(" on {allowed}");
     }

@@ -65,7 +65,7 @@ pub(crate) fn run(arguments: &FoongArguments) -> miette::Result<()> {
         }
         let done =
             experiment(options, &site, &Kernel::default(), progress, stop).map_err(|error| match error {
-                TransferError::Interrupted => interrupt::resumable(),
+                TransferError::Interrupted => checkpoint::interrupted(&folder, &journal),
                 error => explained(error),
             });
         let point = point(&done?);

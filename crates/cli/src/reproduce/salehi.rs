@@ -19,15 +19,18 @@ pub(crate) fn run(arguments: &SalehiArguments) -> miette::Result<()> {
     let output = &arguments.common.output;
     let ReproductionOptions { seed, precision, .. } = options;
     let request = format!("figures {}\nseed {seed}\nprecision {precision}\n", figures.join(", "));
-    let (folder, kept) = Checkpoint::open(output, &FILES, &options.profile, &Traffic::default(), &request)?;
     let stop = interrupt::catch()?;
+    let (folder, kept) = Checkpoint::open(output, &FILES, &options.profile, &Traffic::default(), &request)?;
 
     let bar = progress::bar("simulating");
     let tell = |done: usize, of: usize| progress::set(&bar, done as f64 / of as f64);
     let simulations =
         reproduce(options, |point| kept.known(point), |point, result| kept.keep(point, result), tell, stop);
     bar.finish_and_clear();
-    let simulations = simulations.map_err(explained)?;
+    let simulations = simulations.map_err(|error| match error {
+        ReproduceError::Interrupted => kept.interrupted(&folder),
+        error => explained(error),
+    })?;
 
     let ReproductionOptions { profile, seed, .. } = &simulations.options;
     let manifest = provenance::from_simulation(profile, *seed, None);
@@ -52,7 +55,6 @@ fn explained(error: ReproduceError) -> miette::Report {
         ReproduceError::Point(error) => point::explained(error),
         ReproduceError::Fault(fault) => flags::refused(&fault),
         ReproduceError::Profile(error) => misuse(format!("--profile does not fit: {error}")),
-        ReproduceError::Interrupted => interrupt::resumable(),
         error => miette!("{error}"),
     }
 }

@@ -7,7 +7,8 @@ use crate::calibrate::existing;
 use crate::json::{self, Versioned};
 use crate::misuse::{OrMisuse, misuse};
 use crate::terminal::table;
-use crate::{documents, flags, folder};
+use crate::visible::visible;
+use crate::{documents, flags, folder, interrupt};
 use miette::IntoDiagnostic;
 use misses::CachesFigures;
 use serde::Serialize;
@@ -17,7 +18,7 @@ use std::time::Instant;
 use warmcore_record::atomic_file::{self, Existing};
 use warmcore_scenario::RunQueueScenario;
 use warmcore_scenario::runqueue::{SchedulerKind, UnixScheduler};
-use warmcore_sim::runqueue::advice::{Assessment, alternatives, assess, longest_wait};
+use warmcore_sim::runqueue::advice::{Advice, Assessment, WORTH, advise, alternatives, assess, longest_wait};
 use warmcore_sim::runqueue::derive::derive;
 use warmcore_sim::runqueue::{ApplicationTally, Outcome, Tally, simulate_logged, simulate_watched};
 use warmcore_units::Estimate;
@@ -37,11 +38,13 @@ pub(crate) fn run(arguments: &SimulateRunqueueArguments) -> miette::Result<()> {
     if arguments.print_references {
         return crate::output::print(REFERENCES.as_bytes());
     }
+    interrupt::end_at_once()?;
     let scenario = scenario(&arguments.mix)?;
     if arguments.derive_footprints {
         return print_footprints(&scenario);
     }
     if let Some(path) = &arguments.log {
+        refuse_itself(arguments.mix.document.as_deref(), path)?;
         write_log(&scenario, path, existing(arguments.force))?;
     }
     let began = Instant::now();
@@ -65,6 +68,17 @@ fn print_footprints(scenario: &RunQueueScenario) -> miette::Result<()> {
     crate::output::print(format!("{head}{text}").as_bytes())
 }
 
+/// Refuses to write the log over the scenario.
+fn refuse_itself(document: Option<&Path>, log: &Path) -> miette::Result<()> {
+    let place = |path: &Path| path.canonicalize().ok();
+    match document.and_then(place) {
+        document @ Some(_) if document == place(log) => {
+            Err(misuse(format!("--log {} is the scenario itself: name another file", visible(log.display()))))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Writes what happens to the queue in the first run: the constants of the scheduler as a comment, then the records.
 fn write_log(scenario: &RunQueueScenario, path: &Path, existing: Existing) -> miette::Result<()> {
     atomic_file::check(path, existing).or_misuse()?;
@@ -73,7 +87,7 @@ fn write_log(scenario: &RunQueueScenario, path: &Path, existing: Existing) -> mi
     for record in log {
         let _ = writeln!(text, "{record}");
     }
-    folder::write(path, text.as_bytes(), existing)
+    interrupt::finish_first(|| folder::write(path, text.as_bytes(), existing))
 }
 
 /// The scenario that the arguments name, with what they override.
@@ -90,7 +104,7 @@ pub(crate) fn scenario(mix: &MixArguments) -> miette::Result<RunQueueScenario> {
 }
 
 fn summary(scenario: &RunQueueScenario, own: &Outcome, assessed: &[Assessment], seconds: f64) -> String {
-    let name = if scenario.name.is_empty() { "The mix" } else { &scenario.name };
+    let name = visible(if scenario.name.is_empty() { "The mix" } else { &scenario.name });
     let machine = &scenario.machine;
     let plural = |count: u32, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
     let head = format!(
@@ -179,7 +193,7 @@ fn applications(scenario: &RunQueueScenario, own: &Outcome) -> String {
             false => "–".to_owned(),
         };
         shown.add_row([
-            application.name.clone(),
+            visible(&application.name),
             finished,
             with_unit(&of(&|one| one.cpu_s), "s"),
             with_unit(&of(&|one| one.misses / 1e6), "million"),
@@ -202,21 +216,24 @@ fn alternatives_table(assessed: &[Assessment]) -> String {
 
 /// What to do, and whom it would harm.
 fn advice(scenario: &RunQueueScenario, own: &Outcome, assessed: &[Assessment]) -> String {
-    let best = assessed
-        .iter()
-        .filter(|one| one.is_decided() && one.gain.mean > 0.0 && one.starved(own).is_empty())
-        .max_by(|one, other| one.gain.mean.total_cmp(&other.gain.mean));
-    let mut lines = vec![match best {
-        Some(best) => format!(
+    let mut lines = vec![match advise(own, assessed) {
+        Advice::Change(best) => format!(
             "Advice: {} would make this mix {} faster.",
             best.alternative.name,
             with_unit(&best.gain, "%")
         ),
-        None => {
-            "Advice: keep the scheduler. No alternative is faster beyond the scatter of the runs.".to_owned()
-        }
+        Advice::Harmful(best) => format!(
+            "Advice: keep the scheduler. {} would make this mix {} faster, but at the cost of some.",
+            best.alternative.name,
+            with_unit(&best.gain, "%")
+        ),
+        Advice::Keep => format!("Advice: keep the scheduler. No alternative is faster by {WORTH} % beyond the scatter of the runs."),
+        Advice::OneRun => "Advice: none. One run has no scatter to compare with: give --runs 2 or more.".to_owned(),
+        Advice::NoMisses => "Advice: cannot tell what affinity would save, since no application has a `footprint`: with it, cache \
+                             misses are charged. Without misses, no alternative is faster."
+            .to_owned(),
     }];
-    if let Some(best) = best {
+    if let Advice::Change(best) | Advice::Harmful(best) = advise(own, assessed) {
         lines.extend(losers(scenario, best));
     }
     for one in assessed {
@@ -224,7 +241,7 @@ fn advice(scenario: &RunQueueScenario, own: &Outcome, assessed: &[Assessment]) -
             format!(
                 "Starving: with {}, a process of {} waits up to {} instead of {}.",
                 one.alternative.name,
-                scenario.applications[place].name,
+                visible(&scenario.applications[place].name),
                 with_unit(&one.longest_waits[place], "s"),
                 with_unit(&longest_wait(own, place), "s")
             )
@@ -239,7 +256,8 @@ fn losers(scenario: &RunQueueScenario, one: &Assessment) -> Vec<String> {
     let loses = |(place, gain): (usize, &Estimate<f64>)| {
         (gain.mean + gain.half() < 0.0).then(|| {
             let slower = Estimate::new(-gain.mean, gain.half());
-            format!("{} would be {} slower.", scenario.applications[place].name, with_unit(&slower, "%"))
+            let name = visible(&scenario.applications[place].name);
+            format!("{name} would be {} slower.", with_unit(&slower, "%"))
         })
     };
     one.gains.iter().enumerate().filter_map(loses).collect()
@@ -247,23 +265,26 @@ fn losers(scenario: &RunQueueScenario, one: &Assessment) -> Vec<String> {
 
 fn ended(scenario: &RunQueueScenario, seconds: f64) -> String {
     format!(
-        "{} independent runs of each scheduler in {seconds:.2} s; ± is the half-width of the 95% interval over them. Every \
-         scheduler sees the same demands.\n",
-        scenario.runs
+        "{} of each scheduler in {seconds:.2} s; ± is the half-width of the 95% interval over them, and holds nothing of how sure \
+         the scenario's own figures are. All use the same random demands (paired), so differences are more precise than absolute \
+         values.\n",
+        if scenario.runs == 1 { "One run".to_owned() } else { format!("{} independent runs", scenario.runs) }
     )
 }
 
 fn plain(estimate: &Estimate<f64>) -> String {
     match estimate.half() {
+        _ if estimate.mean.is_nan() => "–".to_owned(),
         half if half.is_finite() => format!("{:.1} ± {half:.1}", estimate.mean),
-        _ => format!("{:.1} (one run: no interval)", estimate.mean),
+        _ => format!("{:.1} (no interval)", estimate.mean),
     }
 }
 
 fn with_unit(estimate: &Estimate<f64>, unit: &str) -> String {
     match estimate.half() {
+        _ if estimate.mean.is_nan() => "–".to_owned(),
         half if half.is_finite() => format!("{:.2} ± {half:.2} {unit}", estimate.mean),
-        _ => format!("{:.2} {unit} (one run: no interval)", estimate.mean),
+        _ => format!("{:.2} {unit} (no interval)", estimate.mean),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::args::runqueue::SweepRunqueueArguments;
 use crate::folder::RESULTS;
-use crate::misuse::refuse_repeats;
+use crate::misuse::{misuse, refuse_repeats};
 use crate::provenance::PROGRAM;
 use crate::simulate::runqueue::scenario;
 use crate::terminal::table;
@@ -16,7 +16,7 @@ use warmcore_record::{Block, Chart, Column, Columns, Document, Manifest};
 use warmcore_scenario::RunQueueScenario;
 use warmcore_scenario::document::Checked;
 use warmcore_scenario::runqueue::{Attachment, UnixScheduler};
-use warmcore_sim::runqueue::{Tally, simulate};
+use warmcore_sim::runqueue::{Tally, check_memory, simulate_until};
 use warmcore_sim::sweep::{SweepError, sweep};
 use warmcore_stats::Interval;
 use warmcore_units::Estimate;
@@ -71,14 +71,16 @@ pub(crate) fn run(arguments: &SweepRunqueueArguments) -> miette::Result<()> {
     refuse_repeats("quanta", &arguments.quanta)?;
     refuse_repeats("attach", &arguments.attach)?;
     let base = scenario(&arguments.mix)?;
+    check_memory(&base).map_err(|fault| flags::refused(&fault))?;
+    check_combinations(&base, arguments)?;
     let points = points(&base, arguments);
     for point in &points {
         point.check().map_err(|fault| flags::refused(&fault))?;
     }
     let output = &arguments.output;
     let subject = format!("{PROGRAM} {}\nsweep runqueue\n", env!("CARGO_PKG_VERSION"));
-    let (folder, journal) = checkpoint::open::<Vec<Run>>(output, &FILES, &subject)?;
     let stop = interrupt::catch()?;
+    let (folder, journal) = checkpoint::open::<Vec<Run>>(output, &FILES, &subject)?;
 
     let bar = progress::bar("simulating");
     let done = AtomicUsize::new(0);
@@ -87,7 +89,8 @@ pub(crate) fn run(arguments: &SweepRunqueueArguments) -> miette::Result<()> {
         &points,
         |point| journal.known(&key(point)).cloned(),
         |point| {
-            let outcome = simulate(point).map_err(|fault| flags::refused(&fault))?;
+            let outcome = simulate_until(point, stop).map_err(|fault| flags::refused(&fault))?;
+            let outcome = outcome.ok_or_else(|| miette!("interrupted"))?;
             Ok(outcome.runs.iter().map(Run::new).collect::<Vec<Run>>())
         },
         |point, runs| {
@@ -99,7 +102,7 @@ pub(crate) fn run(arguments: &SweepRunqueueArguments) -> miette::Result<()> {
     bar.finish_and_clear();
     let runs = swept.map_err(|error| match error {
         SweepError::Point(error) => error,
-        SweepError::Interrupted => interrupt::resumable(),
+        SweepError::Interrupted => checkpoint::interrupted(&folder, &journal),
     })?;
     let swept: Vec<Swept> = points
         .iter()
@@ -116,6 +119,28 @@ pub(crate) fn run(arguments: &SweepRunqueueArguments) -> miette::Result<()> {
     }
     let report = folder.file(REPORT);
     crate::output::print(format!("\n{}\nThe report: {}\n", shown(&swept), report.display()).as_bytes())
+}
+
+/// The most memory for all combinations, in bytes.
+const MOST: f64 = 1e9;
+/// What an application takes in a combination's scenario, as a value and as text in the journal, in bytes.
+const APPLICATION: f64 = 1e3;
+
+/// Refuses more combinations than fit the memory.
+fn check_combinations(base: &RunQueueScenario, arguments: &SweepRunqueueArguments) -> miette::Result<()> {
+    let counts = [arguments.levels.len(), arguments.quanta.len().max(1), arguments.attach.len().max(1)];
+    let combinations: f64 = counts.iter().map(|&count| count as f64).product();
+    let each = base.applications.len() as f64 * APPLICATION + f64::from(base.runs) * size_of::<Run>() as f64;
+    let bytes = combinations * each;
+    if bytes <= MOST {
+        return Ok(());
+    }
+    Err(misuse(format!(
+        "--levels, --quanta and --attach have {combinations} combinations, which need {:.1} GB: expected fewer, at most \
+         {:.0} GB",
+        bytes / 1e9,
+        MOST / 1e9
+    )))
 }
 
 /// Every combination of the values asked for.

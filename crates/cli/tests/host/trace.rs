@@ -8,12 +8,13 @@ use tempfile::TempDir;
 const SCRIPT: &str = r#"
 mkdir tracefs
 mount -t tracefs none tracefs || exit 77
-left() { [ -d tracefs/instances/warmcore-$1 ] && echo left || echo gone; }
+instance() { ls -d tracefs/instances/warmcore-$1-* 2>/dev/null; }
+left() { [ -n "$(instance $1)" ] && echo left || echo gone; }
 begin() {
     "$WARMCORE" host trace --seconds 60 -o $1.toml >$1.text 2>&1 &
     recording=$!
     for attempt in $(seq 400); do
-        [ "$(cat tracefs/instances/warmcore-$recording/tracing_on 2>/dev/null)" = 1 ] && break
+        [ "$(cat "$(instance $recording)/tracing_on" 2>/dev/null)" = 1 ] && break
         sleep 0.05
     done
     sleep 0.3
@@ -31,7 +32,21 @@ echo second ended with $?, killed $(left $killed), beside $(left $recording)
 kill -INT $recording
 wait $recording
 echo beside ended with $?, instance $(left $recording)
+# What was left by an earlier process with this number: its start was another.
+mkdir tracefs/instances/warmcore-$$-1
+"$WARMCORE" host trace --seconds 0.2 -o reused.toml >reused.text 2>&1
+echo reused ended with $?, instance $(left $$)
+# Nothing of tracefs is seen below a file system that was mounted over it, but a mount of its own.
+mount -t tmpfs none tracefs
+taskset -c 0 "$WARMCORE" host trace --seconds 0.2 -o covered.toml >covered.text 2>&1
+echo covered ended with $?, cpus $(sed -n 's/^cpus = //p' covered.toml)
 umount tracefs
+umount tracefs
+mkdir 't fs'
+mount -t tracefs none 't fs'
+"$WARMCORE" host trace --seconds 0.2 -o spaced.toml >spaced.text 2>&1
+echo spaced ended with $?
+umount 't fs'
 "#;
 
 #[test]
@@ -49,17 +64,24 @@ fn a_recording_that_is_ended_early_is_kept_and_its_tracing_removed() {
         println!("skipped: tracefs cannot be mounted in a namespace: {errors}");
         return;
     }
+    let cpus = warmcore_linux::Probe::new().online().expect("a list of cpus").len();
+    let covered = format!("covered ended with 0, cpus {cpus}");
     let expected = [
         "INT ended with 130, instance gone",
         "TERM ended with 130, instance gone",
         "KILL ended with 137, instance left",
         "second ended with 0, killed gone, beside left",
         "beside ended with 130, instance gone",
+        "reused ended with 0, instance gone",
+        &covered,
+        "spaced ended with 0",
     ];
     assert_eq!(said.lines().collect::<Vec<_>>(), expected, "{errors}");
     let mut scenarios = names(folder.path());
-    scenarios.retain(|name| !name.ends_with(".text") && name != "tracefs");
-    assert_eq!(scenarios, ["INT.toml", "TERM.toml", "beside.toml", "second.toml"], "none of the killed one");
+    scenarios.retain(|name| name.ends_with(".toml"));
+    let kept =
+        ["INT.toml", "TERM.toml", "beside.toml", "covered.toml", "reused.toml", "second.toml", "spaced.toml"];
+    assert_eq!(scenarios, kept, "none of the killed one");
 }
 
 #[test]

@@ -116,12 +116,24 @@ impl Probe {
     pub fn machine(&self) -> Result<Probed, ProbeError> {
         let tree = self.tree();
         let mut warnings = Warnings::default();
-        let online = cpus::online(tree, &mut warnings)?
-            .ok_or_else(|| ProbeError::NoCpus { root: tree.root().to_owned() })?;
+        let online = self.online_with(&mut warnings)?;
         let cpus = cpus::read(tree, &online, &mut warnings)?;
         let caches = caches::read(tree, &cpus, &mut warnings)?;
         let limits = limits::read(tree, &online, &mut warnings)?;
         let name = model_name::read(tree, &mut warnings);
         Ok(Probed { machine: Machine { name, cpus, caches, limits }, warnings: warnings.into_list() })
+    }
+
+    /// Reads which cpus are online, whether this process may run there or not.
+    ///
+    /// # Errors
+    /// If a file is malformed, or no cpu can be found.
+    pub fn online(&self) -> Result<CpuSet, ProbeError> {
+        self.online_with(&mut Warnings::default())
+    }
+
+    fn online_with(&self, warnings: &mut Warnings) -> Result<CpuSet, ProbeError> {
+        let tree = self.tree();
+        cpus::online(tree, warnings)?.ok_or_else(|| ProbeError::NoCpus { root: tree.root().to_owned() })
     }
 }

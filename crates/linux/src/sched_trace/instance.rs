@@ -1,15 +1,15 @@
 //! A tracing instance of our own.
 
+use super::names;
 use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsmount, fsopen};
+use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
 use std::io;
+use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-
-/// The beginning of the names of our instances; the number of the process follows.
-const PREFIX: &str = "warmcore-";
 
 /// The events that are recorded.
 const EVENTS: [&str; 4] = ["sched_switch", "sched_waking", "sched_wakeup_new", "sched_process_exec"];
@@ -36,8 +36,10 @@ pub enum TraceError {
     #[error("this kernel has no tracepoint `{0}`: expected one built with CONFIG_EVENT_TRACING=y")]
     NoEvent(&'static str),
     /// Something else went wrong.
-    #[error("cannot trace the scheduler: `{}`: {error}", file.display())]
+    #[error("cannot trace the scheduler: cannot {step} `{}`: {error}", file.display())]
     File {
+        /// What was being done.
+        step: &'static str,
         /// The file.
         file: PathBuf,
         /// The error.
@@ -46,11 +48,11 @@ pub enum TraceError {
 }
 
 impl TraceError {
-    pub(super) fn new(file: &Path, error: io::Error) -> Self {
+    pub(super) fn new(step: &'static str, file: &Path, error: io::Error) -> Self {
         let file = file.to_owned();
         match error.kind() {
             io::ErrorKind::PermissionDenied => Self::NotPermitted { file },
-            _ => Self::File { file, error },
+            _ => Self::File { step, file, error },
         }
     }
 }
@@ -64,12 +66,9 @@ struct Tracefs {
 
 impl Tracefs {
     fn find() -> Result<Self, TraceError> {
-        let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
-        let mounted = mounts.lines().find_map(|line| {
-            let mut words = line.split(' ');
-            let folder = words.nth(1)?;
-            (words.next() == Some("tracefs")).then(|| PathBuf::from(folder))
-        });
+        let mounts = fs::read("/proc/self/mounts").unwrap_or_default();
+        // Something else may be mounted over it.
+        let mounted = mounted(&mounts).find(|folder| folder.join("instances").is_dir());
         match mounted {
             Some(path) => Ok(Self { path, _mount: None }),
             None => Self::mount(),
@@ -85,7 +84,7 @@ impl Tracefs {
         };
         let mount = mount().map_err(|error| match error {
             Errno::NODEV => TraceError::NoTracefs,
-            error => TraceError::new(Path::new("/sys/kernel/tracing"), error.into()),
+            error => TraceError::new("mount tracefs as at", Path::new("/sys/kernel/tracing"), error.into()),
         })?;
         Ok(Self { path: PathBuf::from(format!("/proc/self/fd/{}", mount.as_raw_fd())), _mount: Some(mount) })
     }
@@ -103,9 +102,8 @@ impl Instance {
     pub(super) fn new() -> Result<Self, TraceError> {
         let tracefs = Tracefs::find()?;
         let instances = tracefs.path.join("instances");
-        remove_abandoned(&instances);
-        let folder = instances.join(format!("{PREFIX}{}", std::process::id()));
-        fs::create_dir(&folder).map_err(|error| TraceError::new(&folder, error))?;
+        names::abandoned(&instances).for_each(|folder| drop(fs::remove_dir(folder)));
+        let folder = make(&instances)?;
         let instance = Self { folder, _tracefs: tracefs };
         instance.set("tracing_on", "0")?;
         instance.set("trace_clock", "mono")?;
@@ -136,12 +134,12 @@ impl Instance {
         let file = self.folder.join("trace_pipe");
         let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
         let opened = OpenOptions::new().read(true).custom_flags(flags).open(&file);
-        opened.map_err(|error| TraceError::new(&file, error))
+        opened.map_err(|error| TraceError::new("open", &file, error))
     }
 
     fn set(&self, file: &str, value: &str) -> Result<(), TraceError> {
         let file = self.folder.join(file);
-        fs::write(&file, value).map_err(|error| TraceError::new(&file, error))
+        fs::write(&file, value).map_err(|error| TraceError::new("write to", &file, error))
     }
 }
 
@@ -153,18 +151,68 @@ impl Drop for Instance {
     }
 }
 
-/// Removes our instances whose processes have ended without doing so.
-fn remove_abandoned(instances: &Path) {
-    let Ok(entries) = fs::read_dir(instances) else { return };
-    for entry in entries.flatten() {
-        let name = entry.file_name();
-        let process =
-            name.to_str().and_then(|name| name.strip_prefix(PREFIX)).and_then(|pid| pid.parse::<u32>().ok());
-        // One with our own number was left by a process that had it before us.
-        let is_abandoned =
-            |pid: u32| pid == std::process::id() || !Path::new(&format!("/proc/{pid}")).exists();
-        if process.is_some_and(is_abandoned) {
-            let _ = fs::remove_dir(entry.path());
+/// Makes a folder in `instances` under the first of our names that nobody has.
+fn make(instances: &Path) -> Result<PathBuf, TraceError> {
+    let mut folders = names::of_this_process().map(|name| instances.join(name));
+    let mut folder = folders.next().unwrap_or_default();
+    loop {
+        let error = match fs::create_dir(&folder) {
+            Ok(()) => return Ok(folder),
+            Err(error) => error,
+        };
+        // A process of another PID namespace may have our number and our start.
+        match folders.next() {
+            Some(next) if error.kind() == io::ErrorKind::AlreadyExists => folder = next,
+            _ => return Err(TraceError::new("make the tracing instance", &folder, error)),
         }
+    }
+}
+
+/// Where tracefs is mounted, as `/proc/self/mounts` tells it, the last mount first.
+fn mounted(mounts: &[u8]) -> impl Iterator<Item = PathBuf> {
+    let lines = mounts.split(|&byte| byte == b'\n').rev();
+    lines.filter_map(|line| {
+        let mut words = line.split(|&byte| byte == b' ');
+        let folder = words.nth(1)?;
+        (words.next() == Some(b"tracefs")).then(|| PathBuf::from(OsString::from_vec(unescaped(folder))))
+    })
+}
+
+/// A word of `/proc/self/mounts`, where a space is `\040` (`proc_pid_mounts(5)`).
+fn unescaped(word: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(word.len());
+    let mut rest = word;
+    while let [first, after @ ..] = rest {
+        let octal = |digits: &[u8]| u8::from_str_radix(str::from_utf8(digits).ok()?, 8).ok();
+        let escaped = after.first_chunk::<3>().filter(|_| *first == b'\\').and_then(|digits| octal(digits));
+        bytes.push(escaped.unwrap_or(*first));
+        rest = if escaped.is_some() { &after[3..] } else { after };
+    }
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tracefs_is_found_under_any_path() {
+        let mounts =
+            b"proc /proc proc rw 0 0\nnone /t\\040f\\134s\\011 tracefs rw 0 0\nx /\xff tracefs rw 0 0\n\
+            none /tracefs tmpfs rw 0 0\n";
+        let found: Vec<OsString> = mounted(mounts).map(PathBuf::into_os_string).collect();
+        assert_eq!(found, [OsString::from_vec(vec![b'/', 0xff]), OsString::from("/t f\\s\t")]);
+        assert_eq!(unescaped(b"a\\04"), b"a\\04");
+        assert_eq!(unescaped(b"\\777\\"), b"\\777\\");
+    }
+
+    #[test]
+    fn a_name_that_exists_is_passed_over_and_an_error_says_what_failed() {
+        let instances = tempfile::tempdir().unwrap();
+        let (first, second) = (make(instances.path()).unwrap(), make(instances.path()).unwrap());
+        assert_ne!(first, second);
+        assert!(first.is_dir() && second.is_dir());
+        let error = make(&instances.path().join("absent")).unwrap_err().to_string();
+        assert!(error.contains("cannot make the tracing instance `") && error.contains("absent"), "{error}");
     }
 }

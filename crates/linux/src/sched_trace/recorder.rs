@@ -1,7 +1,8 @@
 //! Reads the scheduler's events as they come.
 
-use super::event::{Line, SchedRecord, parse};
+use super::event::SchedRecord;
 use super::instance::{Instance, TraceError};
+use super::joiner::Joiner;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
@@ -30,6 +31,7 @@ pub struct SchedTrace {
     buffer: Vec<u8>,
     /// How much of the buffer holds a line whose end has not come yet.
     begun: usize,
+    joiner: Joiner,
     recorded: Recorded,
     // Dropped last: an instance whose pipe is open cannot be removed.
     instance: Instance,
@@ -44,7 +46,8 @@ impl SchedTrace {
         let instance = Instance::new()?;
         let pipe = instance.pipe()?;
         instance.record(true)?;
-        Ok(Self { pipe, buffer: vec![0; 1 << 20], begun: 0, recorded: Recorded::default(), instance })
+        let (buffer, joiner) = (vec![0; 1 << 20], Joiner::default());
+        Ok(Self { pipe, buffer, begun: 0, joiner, recorded: Recorded::default(), instance })
     }
 
     /// Waits a tenth of a second, and hands over what came; returns whether anything did.
@@ -70,7 +73,7 @@ impl SchedTrace {
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(came),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(came),
-                Err(error) => return Err(TraceError::new(Path::new("trace_pipe"), error)),
+                Err(error) => return Err(TraceError::new("read", Path::new("trace_pipe"), error)),
             }
         }
         Ok(came)
@@ -83,6 +86,7 @@ impl SchedTrace {
     pub fn finish(mut self, on: &mut dyn FnMut(&SchedRecord<'_>)) -> Result<Recorded, TraceError> {
         self.instance.record(false)?;
         while self.read(on)? {}
+        self.recorded.malformed += self.joiner.end();
         Ok(self.recorded)
     }
 
@@ -91,15 +95,7 @@ impl SchedTrace {
         let mut from = 0;
         while let Some(length) = self.buffer[from..filled].iter().position(|byte| *byte == b'\n') {
             let line = String::from_utf8_lossy(&self.buffer[from..from + length]);
-            match parse(&line) {
-                Line::Record(record) => {
-                    self.recorded.events += 1;
-                    on(&record);
-                }
-                Line::Lost(lost) => self.recorded.lost += lost,
-                Line::Malformed => self.recorded.malformed += 1,
-                Line::Other => {}
-            }
+            self.joiner.line(&line, &mut self.recorded, on);
             from += length + 1;
         }
         self.buffer.copy_within(from..filled, 0);

@@ -1,8 +1,10 @@
 //! Independent runs of a scenario, and their figures with intervals.
 
 use super::machine::{Keeps, Machine};
+use super::memory::check_memory;
 use super::tally::Tally;
 use rayon::prelude::*;
+use std::sync::atomic::AtomicBool;
 use warmcore_policy::runqueue::Record;
 use warmcore_scenario::RunQueueScenario;
 use warmcore_scenario::document::Checked;
@@ -28,7 +30,7 @@ pub struct Comparison {
 /// # Errors
 /// If the scenario is impossible.
 pub fn simulate_run(scenario: &RunQueueScenario, replication: u64) -> Result<Tally, Fault> {
-    let (tally, _) = run(scenario, replication, Keeps::default())?;
+    let (tally, _) = run(scenario, replication, Keeps::default(), &NEVER)?.ok_or_else(impossible)?;
     Ok(tally)
 }
 
@@ -39,7 +41,8 @@ pub fn simulate_run(scenario: &RunQueueScenario, replication: u64) -> Result<Tal
 ///
 /// [`ApplicationTally::levels`]: super::ApplicationTally::levels
 pub fn simulate_watched_run(scenario: &RunQueueScenario, replication: u64) -> Result<Tally, Fault> {
-    let (tally, _) = run(scenario, replication, Keeps { kinds: true, ..Keeps::default() })?;
+    let keeps = Keeps { kinds: true, ..Keeps::default() };
+    let (tally, _) = run(scenario, replication, keeps, &NEVER)?.ok_or_else(impossible)?;
     Ok(tally)
 }
 
@@ -48,13 +51,26 @@ pub fn simulate_watched_run(scenario: &RunQueueScenario, replication: u64) -> Re
 /// # Errors
 /// If the scenario is impossible.
 pub fn simulate_logged(scenario: &RunQueueScenario, replication: u64) -> Result<(Tally, Vec<Record>), Fault> {
-    run(scenario, replication, Keeps { log: true, ..Keeps::default() })
+    run(scenario, replication, Keeps { log: true, ..Keeps::default() }, &NEVER)?.ok_or_else(impossible)
 }
 
-fn run(scenario: &RunQueueScenario, replication: u64, keeps: Keeps) -> Result<(Tally, Vec<Record>), Fault> {
+/// What never asks to stop.
+static NEVER: AtomicBool = AtomicBool::new(false);
+
+fn impossible() -> Fault {
+    Fault::new("scheduler", "impossible", "possible parameters")
+}
+
+/// `None` if it was stopped.
+fn run(
+    scenario: &RunQueueScenario,
+    replication: u64,
+    keeps: Keeps,
+    stop: &AtomicBool,
+) -> Result<Option<(Tally, Vec<Record>)>, Fault> {
     scenario.check()?;
-    let machine = Machine::new(scenario, replication, keeps);
-    machine.map(Machine::run).ok_or_else(|| Fault::new("scheduler", "impossible", "possible parameters"))
+    check_memory(scenario)?;
+    Ok(Machine::new(scenario, replication, keeps).ok_or_else(impossible)?.run(stop))
 }
 
 /// All runs of a scenario, in parallel.
@@ -62,7 +78,15 @@ fn run(scenario: &RunQueueScenario, replication: u64, keeps: Keeps) -> Result<(T
 /// # Errors
 /// If the scenario is impossible.
 pub fn simulate(scenario: &RunQueueScenario) -> Result<Outcome, Fault> {
-    every_run(scenario, simulate_run)
+    every_run(scenario, Keeps::default(), &NEVER)?.ok_or_else(impossible)
+}
+
+/// The same, unless `stop` is set before the end; then `None`, within moments.
+///
+/// # Errors
+/// If the scenario is impossible.
+pub fn simulate_until(scenario: &RunQueueScenario, stop: &AtomicBool) -> Result<Option<Outcome>, Fault> {
+    every_run(scenario, Keeps::default(), stop)
 }
 
 /// The same runs, with what [`simulate_watched_run`] adds.
@@ -70,15 +94,13 @@ pub fn simulate(scenario: &RunQueueScenario) -> Result<Outcome, Fault> {
 /// # Errors
 /// If the scenario is impossible.
 pub fn simulate_watched(scenario: &RunQueueScenario) -> Result<Outcome, Fault> {
-    every_run(scenario, simulate_watched_run)
+    every_run(scenario, Keeps { kinds: true, ..Keeps::default() }, &NEVER)?.ok_or_else(impossible)
 }
 
-fn every_run(
-    scenario: &RunQueueScenario,
-    one: impl Fn(&RunQueueScenario, u64) -> Result<Tally, Fault> + Sync,
-) -> Result<Outcome, Fault> {
-    let runs = (0..u64::from(scenario.runs)).into_par_iter().map(|run| one(scenario, run));
-    Ok(Outcome { runs: runs.collect::<Result<_, _>>()? })
+fn every_run(scenario: &RunQueueScenario, keeps: Keeps, stop: &AtomicBool) -> Result<Option<Outcome>, Fault> {
+    let one = |number| Ok(run(scenario, number, keeps, stop)?.map(|(tally, _)| tally));
+    let runs = (0..u64::from(scenario.runs)).into_par_iter().map(one).collect::<Result<Option<_>, _>>()?;
+    Ok(runs.map(|runs| Outcome { runs }))
 }
 
 /// By which fraction `quantity` changes from `base` to `other`, run by run: the same processes do the same in both.

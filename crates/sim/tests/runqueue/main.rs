@@ -4,11 +4,12 @@ mod detailed;
 mod footprints;
 
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 use warmcore_policy::runqueue::{Affinity, replay};
 use warmcore_scenario::RunQueueScenario;
 use warmcore_scenario::document::parse;
 use warmcore_scenario::runqueue::{Attachment, FairScheduler, Scheduler, UnixScheduler};
-use warmcore_sim::runqueue::{Tally, simulate_logged, simulate_run};
+use warmcore_sim::runqueue::{Tally, simulate, simulate_logged, simulate_run, simulate_until};
 
 /// Computing processes that reuse much, and ones that block often.
 fn mix(head: &str) -> RunQueueScenario {
@@ -140,6 +141,15 @@ fn a_machine_of_256_cpus_and_4096_processes_runs() {
     assert!(run.idle < 0.01 && run.dispatches() > 256 * 60, "{} {}", run.idle, run.dispatches());
 }
 
+#[test]
+fn a_simulation_gives_up_in_the_middle_once_it_shall_stop() {
+    let scenario = mix("runs = 2");
+    let outcome = simulate_until(&scenario, &AtomicBool::new(false)).unwrap();
+    assert_eq!(outcome, Some(simulate(&scenario).unwrap()));
+    // A run of it has far more events than lie between two looks.
+    assert_eq!(simulate_until(&scenario, &AtomicBool::new(true)).unwrap(), None);
+}
+
 /// The log holds all that the decisions depend on: who replays it decides the same, and nothing changes by logging.
 #[test]
 fn a_log_can_be_replayed() {
@@ -205,5 +215,63 @@ steps = "{reader}"
         // Each sleeps after each word, and goes on at once when two processors are free.
         let finished = one.finished_s.expect("both end");
         assert!((0.230..0.260).contains(&finished), "{finished}");
+    }
+}
+
+/// A process that never runs has no dispatch at which its wait would be counted.
+#[test]
+fn who_never_runs_has_waited_all_the_time_and_its_scheduler_is_not_advised() {
+    use warmcore_sim::runqueue::advice::{Advice, advise, alternatives, assess};
+    let text = r#"schema = 1
+seconds = 20
+[machine]
+cpus = 1
+[scheduler]
+cap = 20
+[[applications]]
+name = "hi"
+processes = 1
+base = 0
+bursts = { tail_ms = 500 }
+ends = { reschedule = 1 }
+footprint = { reload_misses = 12000, reload_ms = 0.5 }
+[[applications]]
+name = "lo"
+processes = 1
+base = 8
+bursts = { tail_ms = 500 }
+ends = { reschedule = 1 }
+footprint = { reload_misses = 12000, reload_ms = 0.5 }
+"#;
+    let fair = parse::<RunQueueScenario>(text, Path::new("starve.toml")).expect("a scenario");
+    let starving = RunQueueScenario {
+        scheduler: UnixScheduler { cap: 20, ..UnixScheduler::default() }.with(Affinity::complex(6)).into(),
+        ..fair.clone()
+    };
+    let longest =
+        |scenario: &RunQueueScenario| simulate(scenario).unwrap().runs[0].applications[1].longest_wait_s;
+    assert!(longest(&starving) > 19.0, "{}", longest(&starving));
+
+    let own = simulate(&fair).unwrap();
+    let assessed = assess(&fair, &own, alternatives(&fair.scheduler, 1)).unwrap();
+    let complex = assessed.iter().find(|one| one.alternative.name == "complex affinity").expect("assessed");
+    assert_eq!(complex.starved(&own), [1]);
+    if let Advice::Change(advised) = advise(&own, &assessed) {
+        assert!(advised.starved(&own).is_empty(), "{}", advised.alternative.name);
+    }
+}
+
+/// The longest and the shortest quantum have alternatives beyond what a scenario may have.
+#[test]
+fn alternatives_that_no_scheduler_can_have_are_left_out() {
+    use warmcore_sim::runqueue::advice::{alternatives, assess};
+    for quantum_ms in [0.01, 60_000.0] {
+        let own = mix("runs = 1");
+        let scheduler = UnixScheduler { quantum_ms, ..own.scheduler.unix() }.into();
+        let scenario = RunQueueScenario { scheduler, ..own };
+        let base = simulate(&scenario).unwrap();
+        let assessed = assess(&scenario, &base, alternatives(&scheduler, 4)).unwrap();
+        let quanta = assessed.iter().filter(|one| one.alternative.name.starts_with("quanta"));
+        assert_eq!(quanta.count(), 1, "{quantum_ms}");
     }
 }
