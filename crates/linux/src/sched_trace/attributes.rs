@@ -40,12 +40,12 @@ fn session_group(autogroup: &str) -> String {
     autogroup.split_ascii_whitespace().next().unwrap_or_default().to_owned()
 }
 
-/// `Kthread:	1`
+/// `Kthread: 1`, with a tab between.
 fn is_of_kernel(status: &str) -> bool {
     field(status, "Kthread:") == Some("1")
 }
 
-/// `Cpus_allowed_list:	3`
+/// `Cpus_allowed_list: 3`, with a tab between.
 fn only_cpu(status: &str) -> Option<CpuId> {
     field(status, "Cpus_allowed_list:")?.parse().ok().map(CpuId)
 }
