@@ -81,6 +81,9 @@ fn refuse_itself(document: Option<&Path>, log: &Path) -> miette::Result<()> {
 
 /// Writes what happens to the queue in the first run: the constants of the scheduler as a comment, then the records.
 fn write_log(scenario: &RunQueueScenario, path: &Path, existing: Existing) -> miette::Result<()> {
+    if scenario.scheduler.kind() == SchedulerKind::Fair {
+        return Err(misuse("--log is for the UNIX scheduler's queue: this scenario has a fair scheduler"));
+    }
     atomic_file::check(path, existing).or_misuse()?;
     let (_, log) = simulate_logged(scenario, 0).map_err(|fault| flags::refused(&fault))?;
     let mut text = format!("# cpus={} {}\n", scenario.machine.cpus, scenario.scheduler.unix().parameters());

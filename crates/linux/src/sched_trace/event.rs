@@ -201,7 +201,7 @@ mod tests {
             from: 2306,
             command: "kworker/1:0",
             priority: 120,
-            state: StopState::Sleeping,
+            state: StopState::Other,
             to: 2476,
             to_command: "bash",
             to_priority: 120,
