@@ -2,6 +2,7 @@
 
 pub(crate) mod advise;
 pub(crate) mod applied;
+pub(crate) mod cluster;
 pub(crate) mod compare;
 pub(crate) mod given;
 pub(crate) mod host;
@@ -173,6 +174,12 @@ pub(crate) enum SimulateCommand {
     /// Then says whether more affinity, longer quanta or pinning would help this mix, by how much, and whom it would
     /// starve.
     Runqueue(runqueue::SimulateRunqueueArguments),
+
+    /// A parallel program on a cluster of SMP nodes that share memory by a protocol
+    ///
+    /// Runs the program of a scenario on simulated processors, caches, buses, protocol devices and a network, checks its
+    /// results, and says where the time went.
+    Cluster(cluster::SimulateClusterArguments),
 }
 
 #[derive(Args, Debug)]
@@ -216,6 +223,11 @@ pub(crate) enum SweepCommand {
     /// Simulates the mix of a scenario under every combination, and writes into the output folder: report.html, with a
     /// chart; results.parquet and results.csv, a row for each run.
     Runqueue(runqueue::SweepRunqueueArguments),
+
+    /// A parallel program on clusters with several devices, sizes of blocks and of nodes
+    ///
+    /// Runs the program of a scenario on each of them, and says how fast each is beside the first device.
+    Cluster(cluster::SweepClusterArguments),
 }
 
 #[derive(Args, Debug)]

@@ -1,5 +1,6 @@
 //! `warmcore simulate packet`.
 
+pub(crate) mod cluster;
 pub(crate) mod runqueue;
 mod summary;
 

@@ -1,5 +1,6 @@
 //! `warmcore sweep packet`.
 
+pub(crate) mod cluster;
 pub(crate) mod runqueue;
 
 use crate::args::SweepPacketArguments;

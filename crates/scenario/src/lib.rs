@@ -5,6 +5,7 @@
 //! and field of an invalid value.
 
 pub mod chosen;
+pub mod cluster;
 pub mod combination;
 pub mod document;
 pub mod effects;
@@ -20,6 +21,7 @@ pub mod traffic;
 pub mod unused;
 mod wording;
 
+pub use cluster::ClusterScenario;
 pub use combination::{Combination, Organisation};
 pub use document::DocumentError;
 pub use effects::Effects;

@@ -64,6 +64,7 @@ pub mod outcome;
 mod processor;
 pub mod requests;
 pub mod run;
+mod scenario;
 mod scheduling;
 mod synchronization;
 mod system;

@@ -24,7 +24,10 @@ fn every_object_has_its_schema() {
         .expect("a tree can be written");
     let example = warmcore(&["simulate", "runqueue", "--print-example"], &path);
     fs::write(path.join("mix.toml"), example.stdout).expect("a scenario can be written");
-    let printed: [(&str, &str); 12] = [
+    let cluster =
+        "schema = 1\n[machine]\nnodes = 2\nprocessors = 2\n[program]\nname = \"fft\"\npoints = 1024\n";
+    fs::write(path.join("cluster.toml"), cluster).expect("a scenario can be written");
+    let printed: [(&str, &str); 15] = [
         ("warmcore-study", "study --scenario mine.toml"),
         ("warmcore-simulate-packet", "simulate packet --rate 100 --profile sgi-challenge-xl --precision 20%"),
         ("warmcore-sweep-packet", "sweep packet --rates 100 --profile sgi-challenge-xl --precision 20%"),
@@ -37,6 +40,12 @@ fn every_object_has_its_schema() {
         ("warmcore-reproduce-falsafi-1998", "reproduce falsafi-1998 --figure table-5-1 --out falsafi"),
         ("warmcore-simulate-runqueue", "simulate runqueue --scenario mix.toml --runs 2"),
         ("warmcore-sweep-runqueue", "sweep runqueue --scenario mix.toml --runs 2 --levels 0,6 --out swept"),
+        ("warmcore-simulate-cluster", "simulate cluster --scenario cluster.toml"),
+        (
+            "warmcore-sweep-cluster",
+            "sweep cluster --scenario cluster.toml --devices s-coma,hurricane:1 --out clusters",
+        ),
+        ("warmcore-advise-dedicated", "advise dedicated --processors 2 --occupancy 400 --interrupt 2us"),
         ("warmcore-machine", "machine"),
         ("warmcore-host-show", "host show"),
         ("warmcore-host-plan", "host plan --root root --for server"),

@@ -80,6 +80,9 @@ pub struct Machine {
     pub run_ahead: u64,
 }
 
+/// The most cycles that anything may take, more than a day of the machine's: times do not overflow.
+const MOST_CYCLES: u64 = 1 << 45;
+
 impl Machine {
     /// The systems of chapter 5: `nodes` nodes of `processors`, blocks of 64 bytes, interleaved memory.
     #[must_use]
@@ -149,6 +152,15 @@ impl Machine {
         power_of_two("block_bytes", self.block_bytes, self.line_bytes.max(32), PAGE)?;
         power_of_two("cache_bytes", self.cache_bytes, self.line_bytes, 1 << 30)?;
         power_of_two("block_buffer_bytes", self.block_buffer_bytes, self.block_bytes, 1 << 20)?;
+        let cycles = [
+            ("network_cycles", self.timing.network),
+            ("interrupt_cycles", self.timing.interrupt),
+            ("trap_cycles", self.timing.trap),
+            ("run_ahead", self.run_ahead),
+        ];
+        for (field, found) in cycles {
+            within(field, found, 0, MOST_CYCLES)?;
+        }
         within("timing.entry_bytes", self.timing.entry_bytes, 1, self.line_bytes)?;
         self.check_dispatch()
     }

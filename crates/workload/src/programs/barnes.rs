@@ -18,6 +18,7 @@ use super::cost::{FLOP, INTEGER, LOOP, Pace};
 use super::input::{check_common, digest, require, share};
 use super::vector::{length, load_vector, store_vector, vector_at, write_vector};
 use super::{Address, BarrierId, Image, Prepared, Program, SharedMemory, WrongResult};
+use serde::{Deserialize, Serialize};
 use tree::{Forest, POOL_CHUNK};
 use warmcore_units::Fault;
 
@@ -47,7 +48,8 @@ const TOLERANCE: f64 = 0.2;
 const UNIPROCESSOR: Pace = Pace::new(1.53);
 
 /// The input.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Barnes {
     /// Bodies, in two Plummer models as SPLASH-2 makes them.
     pub bodies: u64,

@@ -4,6 +4,7 @@ use super::{
     Barnes, Cholesky, Em3d, Fft, Fmm, Gauss, Image, Lu, Prepared, Program, Radix, SharedMemory, WaterSp,
     WrongResult,
 };
+use serde::{Deserialize, Serialize};
 use warmcore_units::Fault;
 
 /// How large an input is.
@@ -18,9 +19,10 @@ pub enum Size {
 macro_rules! catalogue {
     ($($program:ident $name:literal),+ $(,)?) => {
         /// Any of the programs, with its input.
-        #[derive(Clone, PartialEq, Debug)]
+        #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+        #[serde(tag = "name")]
         pub enum AnyProgram {
-            $(#[doc = concat!("`", $name, "`")] $program($program),)+
+            $(#[doc = concat!("`", $name, "`")] #[serde(rename = $name)] $program($program),)+
         }
 
         /// Any of the programs, laid out.

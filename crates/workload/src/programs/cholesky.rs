@@ -30,6 +30,7 @@ use super::input::{check_common, digest, require};
 use super::{Address, BarrierId, Home, Image, LockId, Prepared, Program, SharedMemory, WrongResult};
 use matrix::Matrix;
 use panels::{Division, Panel, Panels, Source};
+use serde::{Deserialize, Serialize};
 use warmcore_units::Fault;
 
 /// Computing to update an element of a column that is held in private.
@@ -57,7 +58,8 @@ const QUEUE: LockId = LockId(0);
 pub(super) const UNIPROCESSOR: Pace = Pace::new(1.145);
 
 /// The input.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Cholesky {
     /// Nodes of the grid in both directions.
     pub grid: (u32, u32),

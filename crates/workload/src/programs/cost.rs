@@ -5,6 +5,8 @@
 //! which issues one floating-point and one integer instruction in a cycle. The source states no latencies: these are what
 //! compiled loops reach on such pipelines when they are scheduled well, and no value comes from a run of a parallel machine.
 
+use serde::{Deserialize, Serialize};
+
 /// A floating-point addition or multiplication. They are pipelined, and the integer unit does the indices meanwhile.
 pub const FLOP: u32 = 1;
 
@@ -40,7 +42,8 @@ pub const CALL: u32 = 10;
 /// where a miss costs what §5.3.3 says, and the cache is direct-mapped with one megabyte (§1.3.1) and lines of 64 bytes. A
 /// uniprocessor's time is an input of the comparison, not its result: no factor is chosen by a time of a parallel machine.
 /// lu and gauss have no such time. They take cholesky's factor, because all three spend their time in the same loop.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct Pace {
     /// Cycles for each counted one.
     pub factor: f64,

@@ -14,6 +14,7 @@ use super::cost::{CALL, FLOP, INTEGER, LOOP, Pace};
 use super::input::{check_common, digest, owner, random, require, share};
 use super::{Address, BarrierId, Image, Prepared, Program, SharedMemory, WrongResult};
 use rand::RngExt;
+use serde::{Deserialize, Serialize};
 use warmcore_units::Fault;
 
 /// Computing for one dependence: a product that is subtracted.
@@ -26,7 +27,8 @@ const NODE: u64 = 4;
 const UNIPROCESSOR: Pace = Pace::new(4.09);
 
 /// The input.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Em3d {
     /// Nodes of each field. The thesis does not say whether its 76K are those of each field or of both.
     pub nodes: u64,

@@ -10,6 +10,7 @@ use super::cost::{FLOP, INTEGER, LOOP, PRIVATE, Pace};
 use super::input::{check_common, digest, random, require, share};
 use super::{Address, BarrierId, Image, Prepared, Program, SharedMemory, WrongResult};
 use rand::RngExt;
+use serde::{Deserialize, Serialize};
 use warmcore_units::Fault;
 
 /// Computing of a butterfly: ten flops, the root from a private table, indices.
@@ -28,7 +29,8 @@ const TOLERANCE: f64 = 1e-15;
 const UNIPROCESSOR: Pace = Pace::new(10.19);
 
 /// The input.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Fft {
     /// Points of the transform, a power of 4.
     pub points: u64,

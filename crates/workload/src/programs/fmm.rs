@@ -22,6 +22,7 @@ use super::{Address, BarrierId, Image, Prepared, Program, SharedMemory, WrongRes
 use expansion::Binomials;
 use grid::{Grid, morton};
 use rand::RngExt;
+use serde::{Deserialize, Serialize};
 use warmcore_units::Fault;
 
 /// A place, velocity or acceleration in the plane.
@@ -48,7 +49,8 @@ const ADVANCE: u32 = 8 * FLOP + 2 * INTEGER + LOOP;
 const UNIPROCESSOR: Pace = Pace::new(2.165);
 
 /// The input.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Fmm {
     /// Particles, at random in a square.
     pub particles: u64,

@@ -11,6 +11,7 @@ use super::cost::{DIVIDE, FLOP, INTEGER, LOOP, PRIVATE, Pace};
 use super::input::{check_common, digest, random, require};
 use super::{Address, BarrierId, Home, Image, Prepared, Program, SharedMemory, WrongResult};
 use rand::RngExt;
+use serde::{Deserialize, Serialize};
 use warmcore_units::Fault;
 
 /// Elements that are updated between two charges for computing: as many as an unrolled loop takes.
@@ -29,7 +30,8 @@ const TURN: u32 = 2 * INTEGER + LOOP;
 const TOLERANCE: f64 = 1e-14;
 
 /// The input.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Gauss {
     /// Equations and unknowns.
     pub equations: u64,

@@ -13,6 +13,7 @@ use super::cost::{CALL, DIVIDE, FLOP, INTEGER, LOOP, PRIVATE, Pace};
 use super::input::{check_common, digest, random, require};
 use super::{Address, BarrierId, Home, Image, Prepared, Program, SharedMemory, WrongResult};
 use rand::RngExt;
+use serde::{Deserialize, Serialize};
 use warmcore_units::Fault;
 
 /// Computing to update an element of a column that is held in private: two flops.
@@ -22,7 +23,8 @@ const UPDATE: u32 = 2 * FLOP + PRIVATE;
 const TURN: u32 = 2 * INTEGER + LOOP;
 
 /// The input.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Lu {
     /// Rows and columns of the matrix, a multiple of the block's.
     pub order: u64,

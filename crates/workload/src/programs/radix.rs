@@ -10,6 +10,7 @@ use super::cost::{INTEGER, LOOP, PRIVATE, Pace};
 use super::input::{check_common, digest, random, require, share};
 use super::{Address, BarrierId, Home, Image, Prepared, Program, SharedMemory, WrongResult};
 use rand::RngExt;
+use serde::{Deserialize, Serialize};
 use warmcore_units::Fault;
 
 /// Computing to count a key: shift, mask, and a private count.
@@ -25,7 +26,8 @@ const ADD: u32 = 2 * INTEGER + LOOP;
 const UNIPROCESSOR: Pace = Pace::new(6.84);
 
 /// The input.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Radix {
     /// Keys to sort.
     pub keys: u64,

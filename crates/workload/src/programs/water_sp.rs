@@ -21,6 +21,7 @@ use super::vector::{load_vector, store_vector, write_vector};
 use super::{Address, BarrierId, Home, Image, LockId, Prepared, Program, SharedMemory, WrongResult};
 use grid::{LEAST_CELLS, PeriodicBox};
 use potential::{Atoms, DISTANCES, MASSES, PAIR, WITHIN};
+use serde::{Deserialize, Serialize};
 use warmcore_units::Fault;
 
 /// Words of a molecule and where its parts are.
@@ -46,7 +47,8 @@ const ENERGY_LOCK: LockId = LockId(1 << 16);
 const UNIPROCESSOR: Pace = Pace::new(6.32);
 
 /// The input.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct WaterSp {
     /// Molecules.
     pub molecules: u64,
