@@ -11,6 +11,9 @@ pub struct UnixScheduler {
     pub tick_ms: f64,
     /// The longest time that a process runs before the queue is searched again, in milliseconds.
     pub quantum_ms: f64,
+    /// Whether a quantum ends with a timer interrupt, its first tick being the one it begins in, instead of after its whole
+    /// length. Open.
+    pub quantum_by_ticks: bool,
     /// Taken off the priority of processes that last ran on the searching processor.
     pub a_p: u32,
     /// Taken off besides for the process that ran there last.
@@ -21,6 +24,9 @@ pub struct UnixScheduler {
     pub decay_ms: f64,
     /// The fraction of it that a decay leaves. Open.
     pub decay_to: f64,
+    /// The part of a decay that processes older than five seconds escape. Open: Torrellas 1995, §5.1, says that with affinity
+    /// a decay raises the priorities of long-running processes less.
+    pub decay_spares_old: f64,
     /// The most CPU time that a process accumulates, in ticks. Open.
     pub cap: u32,
     /// Whether a process that yielded on a lock is left out of the next search of its processor.
@@ -35,11 +41,13 @@ impl Default for UnixScheduler {
         Self {
             tick_ms: 10.0,
             quantum_ms: 30.0,
+            quantum_by_ticks: false,
             a_p: 0,
             a_t: 0,
             complex: false,
             decay_ms: 1000.0,
             decay_to: 0.5,
+            decay_spares_old: 0.0,
             cap: 255,
             exclude_yielder: true,
             attach: Attachment::None,
@@ -90,6 +98,7 @@ impl UnixScheduler {
         within("scheduler.quantum_ms", self.quantum_ms, 0.01..=60_000.0, "milliseconds")?;
         within("scheduler.decay_ms", self.decay_ms, self.tick_ms..=1e6, "milliseconds (not below a tick)")?;
         within("scheduler.decay_to", self.decay_to, 0.0..=1.0, "of what it was")?;
+        within("scheduler.decay_spares_old", self.decay_spares_old, 0.0..=1.0, "of a decay")?;
         for (field, value) in [("a_p", self.a_p), ("a_t", self.a_t), ("cap", self.cap)] {
             within(format!("scheduler.{field}"), value.into(), 0.0..=1e6, "")?;
         }

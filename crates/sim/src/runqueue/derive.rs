@@ -190,6 +190,7 @@ impl Sums {
                 reload_ms: (mark + 1) as f64 * interval / MARKS as f64 / 1e6,
                 steady_misses_per_ms: self.warm[last] / self.computed_ms,
                 written: if stale.is_finite() { stale.clamp(0.0, 1.0) } else { 0.0 },
+                invalidated_per_ms: 0.0,
             },
             displacing_misses: if reload > 0.0 { -(fresh as f64) / survives.ln() } else { f64::INFINITY },
             near: self.near_stall / (self.computed_ms * 1e6),

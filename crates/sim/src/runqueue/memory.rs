@@ -1,6 +1,6 @@
 //! What the runs of a scenario need in memory, so that too much is refused before it is asked for.
 
-use super::cache::Left;
+use super::cache::analytic::Left;
 use super::tally::ApplicationTally;
 use warmcore_scenario::RunQueueScenario;
 use warmcore_units::Fault;

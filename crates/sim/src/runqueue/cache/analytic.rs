@@ -96,13 +96,49 @@ pub(in crate::runqueue) struct Analytic {
     interrupt_misses: f64,
     /// Misses on each processor so far, as multiples of `displacing`.
     displaced: Vec<f64>,
-    /// The part of its state that a process did not find when it began to compute on each processor.
-    absent: Vec<f64>,
+    /// How long a miss occupies the bus.
+    bus_ns: f64,
+    /// What runs on each processor.
+    segments: Vec<Segment>,
     /// By process and processor.
     left: Vec<Left>,
     applications: Vec<(MissModel, Written)>,
+    /// What the processes of each application write.
+    writing: Vec<Writing>,
     /// The application of each process.
     application_of: Vec<usize>,
+}
+
+/// What is known of a process since it began to compute on a processor.
+#[derive(Clone, Copy, Debug, Default)]
+struct Segment {
+    /// The part of its state that it did not find.
+    absent: f64,
+    /// What a miss costs, with the wait for the bus.
+    miss_ns: f64,
+    /// Misses per nanosecond; 0 once it has stopped.
+    miss_rate: f64,
+}
+
+/// The part of the bus's time that the misses of others are taken to keep it busy at most: they slow each other down.
+const MOST_BUSY: f64 = 0.9;
+
+/// What an application's processes write while they compute, as the exponent of what that leaves of others' state.
+#[derive(Clone, Debug)]
+struct Writing {
+    /// For each nanosecond of computing.
+    rate: f64,
+    /// On each processor so far.
+    on: Vec<f64>,
+    /// On all processors.
+    everywhere: f64,
+}
+
+impl Writing {
+    /// On all processors but `cpu`.
+    fn elsewhere(&self, cpu: usize) -> f64 {
+        self.everywhere - self.on[cpu]
+    }
 }
 
 /// The part of a process's state that it writes to.
@@ -110,11 +146,13 @@ type Written = f64;
 
 /// What a process left in a cache.
 #[derive(Clone, Copy, Debug, Default)]
-struct Left {
+pub(in crate::runqueue) struct Left {
     /// The part of its state that was present when it stopped there.
     present: f64,
     /// `displaced` of the processor at that time.
     displaced: f64,
+    /// What its application had written on other processors by that time.
+    written: f64,
 }
 
 impl Analytic {
@@ -128,9 +166,18 @@ impl Analytic {
             displacing: machine.displacing_misses,
             interrupt_misses: machine.interrupt_misses,
             displaced: vec![0.0; cpus],
-            absent: vec![0.0; cpus],
+            bus_ns: machine.bus_ns,
+            segments: vec![Segment::default(); cpus],
             left: vec![Left::default(); cpus * processes],
             applications: applications.clone().map(|one| model(one.footprint)).collect(),
+            writing: applications
+                .clone()
+                .map(|one| Writing {
+                    rate: one.footprint.invalidated_per_ms * 1e-6,
+                    on: vec![0.0; cpus],
+                    everywhere: 0.0,
+                })
+                .collect(),
             application_of: applications
                 .enumerate()
                 .flat_map(|(index, one)| std::iter::repeat_n(index, one.processes as usize))
@@ -144,7 +191,20 @@ impl Analytic {
         if left.present == 0.0 {
             return 1.0;
         }
-        1.0 - left.present * (left.displaced - self.displaced[cpu]).exp()
+        let written = self.writing[self.application_of[process]].elsewhere(cpu);
+        let lost = self.displaced[cpu] - left.displaced + written - left.written;
+        1.0 - left.present * (-lost).exp()
+    }
+
+    /// How long a miss on `cpu` waits for the bus, in nanoseconds: as in a queue with constant service, which the misses of
+    /// the other processors keep busy as they now run. A processor has one miss at a time, so that its own never wait.
+    fn bus_wait(&self, cpu: usize) -> f64 {
+        if self.bus_ns == 0.0 {
+            return 0.0;
+        }
+        let others = self.segments.iter().enumerate().filter(|(other, _)| *other != cpu);
+        let busy = others.map(|(_, one)| one.miss_rate * self.bus_ns).sum::<f64>().min(MOST_BUSY);
+        self.bus_ns * busy / (2.0 * (1.0 - busy))
     }
 
     /// `misses` fill lines of `cpu`'s cache.
@@ -160,19 +220,29 @@ impl Analytic {
 impl CacheModel for Analytic {
     fn begin(&mut self, process: usize, cpu: usize, target: f64) -> f64 {
         let absent = self.absent(process, cpu);
-        self.absent[cpu] = absent;
-        self.of(process).0.elapsed(target, absent)
+        let (own, _) = self.of(process);
+        let model = MissModel { miss_ns: own.miss_ns + self.bus_wait(cpu), ..own };
+        let elapsed = model.elapsed(target, absent);
+        let miss_rate = model.misses(target, absent) / elapsed.max(1.0);
+        self.segments[cpu] = Segment { absent, miss_ns: model.miss_ns, miss_rate };
+        elapsed
     }
 
     fn run(&mut self, process: usize, cpu: usize, elapsed: f64, target: f64) -> Ran {
-        let (model, absent) = (self.of(process).0, self.absent[cpu]);
+        let Segment { absent, miss_ns, .. } = self.segments[cpu];
+        let model = MissModel { miss_ns, ..self.of(process).0 };
+        self.segments[cpu].miss_rate = 0.0;
         let computed = model.computed(elapsed, absent);
         // The end was rounded to a nanosecond.
         let computed = if computed + super::NOTHING >= target { target } else { computed };
         let misses = model.misses(computed, absent);
         self.displace(cpu, misses);
         let present = 1.0 - model.absent_after(computed, absent);
-        self.left[process * self.cpus + cpu] = Left { present, displaced: self.displaced[cpu] };
+        let writing = &mut self.writing[self.application_of[process]];
+        writing.on[cpu] += writing.rate * computed;
+        writing.everywhere += writing.rate * computed;
+        let written = writing.elsewhere(cpu);
+        self.left[process * self.cpus + cpu] = Left { present, displaced: self.displaced[cpu], written };
         Ran { computed, misses, reload_misses: misses - model.steady * computed }
     }
 

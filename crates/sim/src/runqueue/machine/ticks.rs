@@ -1,11 +1,16 @@
 //! Timer interrupts, and what schedulers do at them: UNIX charges running time and decays it, Linux ends slices and balances
 //! load.
 
-use super::{Event, Machine, nanos};
+use super::{Event, Machine, SECOND, nanos};
+use crate::runqueue::process::Process;
 use crate::runqueue::scheduling::Scheduling;
 use rand::RngExt;
 use warmcore_policy::runqueue::{StopCause, Ticks};
+use warmcore_scenario::runqueue::UnixScheduler;
 use warmcore_units::CpuId;
+
+/// How long a process has lived when it is old.
+const OLD: u64 = 5 * SECOND;
 
 impl Machine<'_> {
     pub(super) fn foresee_ticks(&mut self) {
@@ -40,10 +45,29 @@ impl Machine<'_> {
         for cpu in 0..self.cpus.len() {
             self.charge(cpu);
         }
+        self.spare_old();
         if let Scheduling::Unix { queue, tick } = &mut self.scheduling {
             queue.decay(Ticks(self.now / *tick));
         }
         self.foresee_ticks();
+    }
+
+    /// Charges old processes beforehand what they would otherwise get back by the part of a decay that they escape.
+    fn spare_old(&mut self) {
+        let UnixScheduler { decay_to, decay_spares_old, .. } = self.scenario.scheduler.unix();
+        let Scheduling::Unix { queue, tick } = &mut self.scheduling else { return };
+        if decay_spares_old == 0.0 || decay_to == 0.0 {
+            return;
+        }
+        let left = decay_to + (1.0 - decay_to) * decay_spares_old;
+        let now = Ticks(self.now / *tick);
+        let is_old = |one: &&Process<'_>| one.alive && self.now.saturating_sub(one.born) >= OLD;
+        for one in self.processes.iter().filter(is_old) {
+            let more = f64::from(queue.task(one.task).cpu) * (left / decay_to - 1.0);
+            for _ in 0..nanos(more) {
+                queue.tick(now, one.task);
+            }
+        }
     }
 
     pub(super) fn tick(&mut self) {
