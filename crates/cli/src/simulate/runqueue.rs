@@ -44,6 +44,11 @@ pub(crate) fn run(arguments: &SimulateRunqueueArguments) -> miette::Result<()> {
         return print_footprints(&scenario);
     }
     if let Some(path) = &arguments.log {
+        if scenario.scheduler.kind() == SchedulerKind::Fair {
+            return Err(misuse(
+                "--log is of the UNIX scheduler's queue, and the scenario has `kind = \"fair\"`: leave one out",
+            ));
+        }
         refuse_itself(arguments.mix.document.as_deref(), path)?;
         write_log(&scenario, path, existing(arguments.force))?;
     }
@@ -81,9 +86,6 @@ fn refuse_itself(document: Option<&Path>, log: &Path) -> miette::Result<()> {
 
 /// Writes what happens to the queue in the first run: the constants of the scheduler as a comment, then the records.
 fn write_log(scenario: &RunQueueScenario, path: &Path, existing: Existing) -> miette::Result<()> {
-    if scenario.scheduler.kind() == SchedulerKind::Fair {
-        return Err(misuse("--log is for the UNIX scheduler's queue: this scenario has a fair scheduler"));
-    }
     atomic_file::check(path, existing).or_misuse()?;
     let (_, log) = simulate_logged(scenario, 0).map_err(|fault| flags::refused(&fault))?;
     let mut text = format!("# cpus={} {}\n", scenario.machine.cpus, scenario.scheduler.unix().parameters());
@@ -158,8 +160,11 @@ fn scheduler(scenario: &RunQueueScenario) -> String {
 fn compared(scenario: &RunQueueScenario, own: &Outcome) -> String {
     let Some(recorded) = scenario.recorded else { return String::new() };
     let line = |what: &str, recorded: f64, simulated: Estimate<f64>| {
-        let change = 100.0 * (simulated.mean / recorded - 1.0);
-        format!("{what} {recorded:.1} recorded, {} simulated ({change:+.1}%)", plain(&simulated))
+        let change = match recorded {
+            0.0 => String::new(),
+            _ => format!(" ({:+.1}%)", 100.0 * (simulated.mean / recorded - 1.0)),
+        };
+        format!("{what} {recorded:.1} recorded, {} simulated{change}", plain(&simulated))
     };
     let per_s = |count: u64| count as f64 / recorded.seconds;
     let lines = [

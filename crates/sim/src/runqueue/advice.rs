@@ -8,6 +8,7 @@ use super::tally::{ApplicationTally, Tally};
 use rayon::prelude::*;
 use warmcore_policy::runqueue::Affinity;
 use warmcore_scenario::RunQueueScenario;
+use warmcore_scenario::document::Checked;
 use warmcore_scenario::runqueue::{Attachment, FairScheduler, Scheduler, SchedulerKind, UnixScheduler};
 use warmcore_stats::Interval;
 use warmcore_units::{Estimate, Fault};
@@ -40,6 +41,44 @@ pub struct Assessment {
 pub const STARVED_S: f64 = 1.0;
 /// See [`STARVED_S`].
 pub const STARVED_FACTOR: f64 = 3.0;
+/// A gain below this many percent is not worth another scheduler.
+pub const WORTH: f64 = 1.0;
+/// Who makes an application slower by more percent than this is not advised.
+pub const GREATEST_LOSS: f64 = 10.0;
+
+/// What to do about a scheduler.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Advice<'a> {
+    /// This alternative is faster, and harms nobody much.
+    Change(&'a Assessment),
+    /// No alternative is faster by [`WORTH`] beyond the scatter of the runs.
+    Keep,
+    /// This alternative is faster, but starves an application or makes it slower by more than [`GREATEST_LOSS`].
+    Harmful(&'a Assessment),
+    /// One run has no scatter to compare with.
+    OneRun,
+    /// Nothing says what caches cost, so alternatives differ by less than they would.
+    NoMisses,
+}
+
+/// What to do, by what `assessed` alternatives would do instead of `base`.
+#[must_use]
+pub fn advise<'a>(base: &Outcome, assessed: &'a [Assessment]) -> Advice<'a> {
+    if base.runs.len() < 2 {
+        return Advice::OneRun;
+    }
+    let is_faster = |one: &&Assessment| one.gain.mean - one.gain.half() > WORTH;
+    let best = |harmful: bool| {
+        let all = assessed.iter().filter(is_faster).filter(|one| one.is_harmful(base) == harmful);
+        all.max_by(|one, other| one.gain.mean.total_cmp(&other.gain.mean))
+    };
+    match (best(false), best(true)) {
+        (Some(best), _) => Advice::Change(best),
+        (None, Some(harmful)) => Advice::Harmful(harmful),
+        (None, None) if base.runs.iter().all(|run| run.misses() == 0.0) => Advice::NoMisses,
+        (None, None) => Advice::Keep,
+    }
+}
 
 /// The alternatives to `own` on a machine with so many processors: less and more affinity, shorter and longer quanta or
 /// slices, pinning.
@@ -92,16 +131,21 @@ fn unix_alternatives(own: UnixScheduler) -> Vec<Alternative> {
     all.filter(|one| one.scheduler != own.into()).collect()
 }
 
-/// What each of `alternatives` would do to `scenario`, whose own runs are `base`.
+/// What each of `alternatives` would do to `scenario`, whose own runs are `base`. What no scheduler can have, such as a quantum
+/// too short, is left out.
 ///
 /// # Errors
-/// If an alternative is impossible.
+/// If the scenario is impossible.
 pub fn assess(
     scenario: &RunQueueScenario,
     base: &Outcome,
     alternatives: Vec<Alternative>,
 ) -> Result<Vec<Assessment>, Fault> {
-    alternatives.into_par_iter().map(|alternative| assess_one(scenario, base, alternative)).collect()
+    let possible = |alternative: &Alternative| {
+        RunQueueScenario { scheduler: alternative.scheduler, ..scenario.clone() }.check().is_ok()
+    };
+    let alternatives = alternatives.into_par_iter().filter(possible);
+    alternatives.map(|alternative| assess_one(scenario, base, alternative)).collect()
 }
 
 fn assess_one(
@@ -148,10 +192,10 @@ pub fn longest_wait(outcome: &Outcome, place: usize) -> Estimate<f64> {
 }
 
 impl Assessment {
-    /// Whether it is faster, or slower, beyond the scatter of the runs.
-    #[must_use]
-    pub fn is_decided(&self) -> bool {
-        self.gain.mean.abs() > self.gain.half()
+    /// Whether it starves an application, or makes one slower by more than [`GREATEST_LOSS`].
+    fn is_harmful(&self, base: &Outcome) -> bool {
+        let loses = |gain: &Estimate<f64>| gain.mean + gain.half() < -GREATEST_LOSS;
+        self.gains.iter().any(loses) || !self.starved(base).is_empty()
     }
 
     /// The applications that it would starve, whose own longest waits are those of `base`.

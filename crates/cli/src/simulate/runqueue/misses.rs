@@ -7,8 +7,11 @@ use warmcore_sim::runqueue::Outcome;
 use warmcore_sim::runqueue::tally::{Blame, LevelMisses, MissKind};
 use warmcore_units::Estimate;
 
+/// A count of misses.
+type CountOf = fn(&LevelMisses) -> u64;
+
 /// The shares of misses that are told apart, and their names in the table.
-const SHARES: [(&str, fn(&LevelMisses) -> u64); 7] = [
+const SHARES: [(&str, CountOf); 7] = [
     ("first", |misses| misses.kinds.get(MissKind::First)),
     ("capacity", |misses| misses.kinds.get(MissKind::Capacity)),
     ("conflict", |misses| misses.kinds.get(MissKind::Conflict)),

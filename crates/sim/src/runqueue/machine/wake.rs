@@ -59,7 +59,7 @@ impl Machine<'_> {
         self.stop(cpu, process, StopCause::Preempted);
         let woken = self.owners[task.index()];
         let one = &mut self.processes[woken];
-        one.queued_at = self.now;
+        one.queued_at = Some(self.now);
         one.woken = true;
         self.scheduling.ready(task, Origin::Interrupted, self.now);
         self.dispatch(cpu);
@@ -68,7 +68,7 @@ impl Machine<'_> {
     /// `process` can run.
     pub(super) fn enqueue(&mut self, process: usize, origin: Origin) {
         let one = &mut self.processes[process];
-        one.queued_at = self.now;
+        one.queued_at = Some(self.now);
         one.woken = true;
         let ready = self.scheduling.ready(one.task, origin, self.now);
         self.notice(process, ready);
