@@ -211,6 +211,7 @@ mod tests {
             ("R", StopState::Runnable),
             ("R+", StopState::Runnable),
             ("S+", StopState::Runnable),
+            ("S", StopState::Sleeping),
             ("D", StopState::Uninterruptible),
             ("Z", StopState::Dead),
             ("t", StopState::Other),

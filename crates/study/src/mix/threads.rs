@@ -113,7 +113,7 @@ impl Threads {
         self.cpus.insert(cpu);
         match event {
             SchedEvent::Switch { from, command, priority, state, to, to_command, to_priority } => {
-                self.infer(from, cpu, at);
+                self.infer(from, !command.starts_with(MOVER), cpu, at);
                 if from != IDLE && !command.starts_with(MOVER) {
                     self.stop(from, command, priority, state, cpu, at);
                 }
@@ -172,7 +172,7 @@ impl Threads {
 
     /// Some kernels leave out switches. If another thread stops on `cpu` than the one that was running there, that one has
     /// stopped before: when the other could run, as far as that is known. Else none of the time between counts.
-    fn infer(&mut self, from: u32, cpu: CpuId, at: Nanos) {
+    fn infer(&mut self, from: u32, counts: bool, cpu: CpuId, at: Nanos) {
         let Some(&(running, begun)) = self.running.get(&cpu).filter(|running| running.0 != from) else {
             return;
         };
@@ -189,7 +189,7 @@ impl Threads {
             let priority = self.all[index].chain.priority();
             self.stop(running, &command, priority, StopState::Sleeping, cpu, switched);
         }
-        if from != IDLE {
+        if counts && from != IDLE {
             let priority = self.alive.get(&from).map_or(120, |&index| self.all[index].chain.priority());
             self.start(from, "", priority, cpu, switched);
         }

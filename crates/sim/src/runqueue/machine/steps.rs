@@ -78,6 +78,9 @@ impl Machine<'_> {
         if target == cpu {
             return self.go_on(cpu, process);
         }
+        // It has done this step when it stops: a step that is left would be done again there.
+        let index = self.processes[process].application;
+        self.processes[process].next_burst(&self.behaviours[index]);
         self.stop(cpu, process, StopCause::Preempted);
         let ready = match &mut self.scheduling {
             Scheduling::Fair(fair) => {
