@@ -67,7 +67,8 @@ impl System {
                 processor.interrupts.add(interrupt);
                 return self.take_next(now, at, cpu);
             }
-            _ => return Ok(()),
+            // Whoever waited here is gone: an event that came meanwhile still wants a processor.
+            _ => {}
         }
         self.dispatch(now, at)
     }
@@ -109,6 +110,7 @@ impl System {
         let event = if busy { None } else { device.pdq.dispatch(ThreadId(thread as u32)) };
         if let Some(event) = event {
             multiplexing.roles[cpu] = Role::Acting { thread: thread as u32, interrupted: Some(since) };
+            multiplexing.executes(cpu);
             device.threads[thread].cache = Some(cpu);
             return self.start(now, at, thread, event);
         }

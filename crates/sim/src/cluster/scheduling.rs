@@ -73,8 +73,13 @@ impl Multiplexing {
         }
         let polls = |&processor: &usize| self.roles[processor] == Role::Polling;
         let processor = Some(self.last).filter(polls).or_else(|| (0..self.roles.len()).find(polls))?;
-        self.last = processor;
+        self.executes(processor);
         Some((if self.single_thread { 0 } else { processor }, processor))
+    }
+
+    /// `processor` executes a thread: its cache has the protocol's data.
+    pub(super) const fn executes(&mut self, processor: usize) {
+        self.last = processor;
     }
 
     /// The processor to interrupt, if no protocol thread is scheduled anywhere.

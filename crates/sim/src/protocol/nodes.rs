@@ -287,7 +287,10 @@ impl<'d> Cluster<'d> {
             }
             Stage::Response if asker.cpu == cpu => self.nodes[node].processors[cpu].answered = true,
             Stage::Response => {
-                let after = self.demand.wake_up.0 + self.demand.handover.0;
+                // Who executes another event is awake.
+                let is_awake = self.nodes[node].processors[asker.cpu].activity == Activity::Handling;
+                let wake_up = if is_awake { 0.0 } else { self.demand.wake_up.0 };
+                let after = wake_up + self.demand.handover.0;
                 self.foresee(after, Step::Answered { node, cpu: asker.cpu });
             }
         }
