@@ -28,7 +28,7 @@ const LIMIT: Duration = Duration::from_secs(5);
 /// The costs between two processors.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct InvocationCosts {
-    /// What an interrupt takes from the computing processor; `None` if the kernel sends none for us.
+    /// What an interrupt takes from the computing processor; `None` if the kernel sends none for us, or none was seen.
     pub interrupt: Option<Estimate<Nanos>>,
     /// From waking up a sleeping thread on the other processor until it runs.
     pub wake_up: Estimate<Nanos>,
@@ -44,15 +44,21 @@ pub fn invocation_costs(
     stop: &AtomicBool,
 ) -> Result<InvocationCosts, RunError> {
     let wake_up = estimate(timer, &wake_ups(cpus, stop)?);
-    let interrupt = match Interrupter::new() {
-        None => None,
-        Some(interrupter) => {
-            let batches: Result<Vec<f64>, RunError> =
-                (0..BATCHES).map(|_| interrupts(cpus, interrupter, stop)).collect();
-            Some(estimate(timer, &batches?))
-        }
-    };
-    Ok(InvocationCosts { interrupt, wake_up })
+    Ok(InvocationCosts { interrupt: interrupt(cpus, timer, stop)?, wake_up })
+}
+
+fn interrupt(
+    cpus: [CpuId; 2],
+    timer: &Timer,
+    stop: &AtomicBool,
+) -> Result<Option<Estimate<Nanos>>, RunError> {
+    let Some(interrupter) = Interrupter::new() else { return Ok(None) };
+    let mut batches = Vec::with_capacity(BATCHES);
+    for _ in 0..BATCHES {
+        let Some(median) = interrupts(cpus, interrupter, stop)? else { return Ok(None) };
+        batches.push(median);
+    }
+    Ok(Some(estimate(timer, &batches)))
 }
 
 fn estimate(timer: &Timer, batches: &[f64]) -> Estimate<Nanos> {
@@ -61,8 +67,12 @@ fn estimate(timer: &Timer, batches: &[f64]) -> Estimate<Nanos> {
     Estimate::new(Nanos(mean), Nanos(half_width))
 }
 
-/// The median time that an interrupt takes from a thread that does nothing but read the clock.
-fn interrupts(cpus: [CpuId; 2], interrupter: Interrupter, stop: &AtomicBool) -> Result<f64, RunError> {
+/// The median time that an interrupt takes from a thread that does nothing but read the clock; `None` if none was seen.
+fn interrupts(
+    cpus: [CpuId; 2],
+    interrupter: Interrupter,
+    stop: &AtomicBool,
+) -> Result<Option<f64>, RunError> {
     let computes = AtomicBool::new(false);
     let ended = AtomicBool::new(false);
     thread::scope(|scope| {
@@ -101,8 +111,9 @@ fn send(
     Ok(())
 }
 
-/// Reads the clock until `ended`. Returns the median of the steps that took much longer than the shortest, less that one.
-fn longest_steps(ended: &AtomicBool) -> f64 {
+/// Reads the clock until `ended`. Returns the median of the steps that took much longer than the shortest, less that one;
+/// `None` if none did.
+fn longest_steps(ended: &AtomicBool) -> Option<f64> {
     let mut steps: Vec<Ticks> = Vec::with_capacity(4 * INTERRUPTS);
     let mut shortest = Ticks::MAX;
     let mut last = clock::now();
@@ -117,7 +128,7 @@ fn longest_steps(ended: &AtomicBool) -> f64 {
     }
     steps.retain(|step| *step > (INTERRUPTED - 1) * shortest);
     steps.sort_unstable();
-    steps.get(steps.len() / 2).map_or(0.0, |median| *median as f64)
+    steps.get(steps.len() / 2).map(|median| *median as f64)
 }
 
 /// Half the time of a round trip between two threads that sleep while it is the other's turn, by batch.
