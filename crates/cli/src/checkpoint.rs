@@ -66,8 +66,8 @@ pub(crate) fn interrupted<V>(folder: &Folder, journal: &Journal<V>) -> miette::R
             messages::print("no point was finished: nothing is kept");
             folder.taken_back(miette!("interrupted"))
         }
-        1 => interrupt::resumable_with("1 finished point is"),
-        points => interrupt::resumable_with(format_args!("{points} finished points are")),
+        1 => interrupt::resumable("1 finished point is"),
+        points => interrupt::resumable(format_args!("{points} finished points are")),
     }
 }
 

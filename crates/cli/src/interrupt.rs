@@ -54,13 +54,8 @@ pub(crate) fn requested() -> bool {
     REQUESTED.load(Ordering::SeqCst)
 }
 
-/// The end of an interrupted command that keeps what is finished, and how to go on.
-pub(crate) fn resumable() -> miette::Report {
-    resumable_with("what was finished is")
-}
-
 /// The end of an interrupted command, of which what `is` says is kept, and how to go on.
-pub(crate) fn resumable_with(is: impl Display) -> miette::Report {
+pub(crate) fn resumable(is: impl Display) -> miette::Report {
     messages::print(format_args!("{is} kept: the same command with --resume continues"));
     miette!("interrupted")
 }

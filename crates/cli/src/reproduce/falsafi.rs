@@ -30,7 +30,7 @@ pub(crate) fn run(arguments: &FalsafiArguments) -> miette::Result<()> {
     );
     bar.finish_and_clear();
     let runs = runs.map_err(|error| match error {
-        ReproduceError::Interrupted => interrupt::resumable(),
+        ReproduceError::Interrupted => checkpoint::interrupted(&folder, &journal),
         error @ ReproduceError::Keep(_) => miette!("{error}"),
     })?;
     let manifest = provenance::from_seed("the programs' inputs", SEED, None);

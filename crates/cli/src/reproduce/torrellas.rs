@@ -37,7 +37,7 @@ pub(crate) fn run(arguments: &TorrellasArguments) -> miette::Result<()> {
     );
     bar.finish_and_clear();
     let predictions = predictions.map_err(|error| match error {
-        PredictionError::Interrupted => interrupt::resumable(),
+        PredictionError::Interrupted => checkpoint::interrupted(&folder, &journal),
         error => miette!("{error}"),
     })?;
     let manifest = provenance::from_seed("what processes do", seed, None);

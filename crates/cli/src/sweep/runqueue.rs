@@ -15,7 +15,7 @@ use warmcore_record::document::{ReportVerdict, Section};
 use warmcore_record::{Block, Chart, Column, Columns, Document, Manifest};
 use warmcore_scenario::RunQueueScenario;
 use warmcore_scenario::document::Checked;
-use warmcore_scenario::runqueue::{Attachment, UnixScheduler};
+use warmcore_scenario::runqueue::{Attachment, SchedulerKind, UnixScheduler};
 use warmcore_sim::runqueue::{Tally, check_memory, simulate_until};
 use warmcore_sim::sweep::{SweepError, sweep};
 use warmcore_stats::Interval;
@@ -71,6 +71,12 @@ pub(crate) fn run(arguments: &SweepRunqueueArguments) -> miette::Result<()> {
     refuse_repeats("quanta", &arguments.quanta)?;
     refuse_repeats("attach", &arguments.attach)?;
     let base = scenario(&arguments.mix)?;
+    if base.scheduler.kind() == SchedulerKind::Fair {
+        return Err(misuse(
+            "a sweep varies the UNIX scheduler, and the scenario has `kind = \"fair\"`: leave that out, or compare slices and \
+             levels with `warmcore simulate runqueue`",
+        ));
+    }
     check_memory(&base).map_err(|fault| flags::refused(&fault))?;
     check_combinations(&base, arguments)?;
     let points = points(&base, arguments);
