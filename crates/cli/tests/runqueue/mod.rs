@@ -128,7 +128,7 @@ fn what_would_need_too_much_memory_is_refused_with_how_much() {
         folder_with(&mix("large", 20.0).replace("cpus = 2", "cpus = 4096").replace("= 3\n", "= 65536\n"));
     for command in [&SWEEP[..], &["simulate", "runqueue", "--scenario", "mix.toml"]] {
         let error = refusal(command, folder.path());
-        assert!(error.contains("4096 with 65536 processes, which need 4.3 GB for each run"), "{error}");
+        assert!(error.contains("4096 with 65536 processes, which need 6.4 GB for each run"), "{error}");
     }
     fs::write(folder.path().join("mix.toml"), mix("small", 20.0)).expect("a scenario");
     let many = |count: usize| (1..=count).map(|n| n.to_string()).collect::<Vec<_>>().join(",");

@@ -61,7 +61,7 @@ mod tests {
     #[test]
     fn what_needs_too_much_memory_is_refused_with_how_much() {
         let states = refusal("[machine]\ncpus = 4096", 65_536, 1).unwrap();
-        assert!(states.contains("4096 with 65536 processes, which need 4.3 GB for each run"), "{states}");
+        assert!(states.contains("4096 with 65536 processes, which need 6.4 GB for each run"), "{states}");
         let counts = refusal("runs = 5", 1, 30_000).unwrap();
         assert!(counts.contains("30000 in 5 runs, whose counts need 7.2 GB"), "{counts}");
         let long = refusal("seconds = 86400\nruns = 1000", 1, 10).unwrap();
