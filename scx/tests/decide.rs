@@ -207,7 +207,7 @@ fn every_pick_of_simulated_mixes_is_that_of_the_policy() {
         UnixScheduler { attach: Attachment::RoundRobin, ..standard },
         UnixScheduler { exclude_yielder: false, ..standard.with(Affinity::LIGHT) },
     ] {
-        let mix = RunQueueScenario { scheduler, ..mix.clone() };
+        let mix = RunQueueScenario { scheduler: scheduler.into(), ..mix.clone() };
         let (tally, log) = simulate_logged(&mix, 0).expect("it can be simulated");
         let held = player.replay(&scheduler.parameters(), &log);
         let least = usize::try_from(tally.dispatches()).expect("a count");
