@@ -190,6 +190,13 @@ fn headline(swept: &[Swept]) -> String {
     let Some(first) = swept.first() else { return String::new() };
     let own = swept.iter().filter(|one| one.scenario.machine == first.scenario.machine);
     let best = own.max_by(|one, other| one.speedup.total_cmp(&other.speedup)).unwrap_or(first);
+    if best.scenario.device == first.scenario.device {
+        return format!(
+            "With {}, {} is the fastest of these devices.",
+            label(&first.scenario.machine),
+            first.scenario.device
+        );
+    }
     format!(
         "With {}, {} is the fastest of these devices: {:.2} times as fast as {}.",
         label(&first.scenario.machine),
