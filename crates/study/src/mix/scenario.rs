@@ -251,6 +251,19 @@ mod tests {
         assert_eq!(toml::from_str::<RunQueueScenario>(&text).expect("and read"), mix.scenario);
     }
 
+    /// `tick` is woken up and its switches are missing in the trace; then its cpu is idle for the rest of the recording.
+    #[test]
+    fn who_ran_unseen_does_not_compute_to_the_end() {
+        let lost = "           x-1       [000] d..2. 1.990500: sched_switch: prev_comm=spin prev_pid=6 prev_prio=120 \
+                    prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120\n           \
+                    x-1       [000] dNh2. 1.991000: sched_waking: comm=tick pid=7 prio=120 target_cpu=000\n           \
+                    x-1       [000] d..2. 1.992000: sched_switch: prev_comm=spin prev_pid=6 prev_prio=120 \
+                    prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120\n           \
+                    x-1       [000] dNh2. 5.000000: sched_waking: comm=spin pid=6 prio=120 target_cpu=000\n";
+        let mix = recorded(&(recording() + lost)).expect("something ran");
+        assert_eq!(steps(&mix, 1).last(), Some(&Step::Block), "{:?}", steps(&mix, 1));
+    }
+
     /// A reader waits for a writer, which starts a child that goes on with another program.
     #[test]
     fn who_wakes_and_starts_whom_is_kept() {

@@ -316,10 +316,20 @@ impl Threads {
         }
     }
 
+    /// Whether a thread that waits since then has run without that the trace has it: its cpu has become idle later.
+    fn has_run_unseen(&self, thread: &Thread, since: Nanos) -> bool {
+        let on = thread.last_cpu.and_then(|cpu| self.running.get(&cpu));
+        on.is_some_and(|&(running, begun)| running == IDLE && begun > since)
+    }
+
     /// Ends the recording: what each thread did, how long it took, and how many cpus there are.
     pub(super) fn finish(mut self) -> (Vec<Past>, Nanos, usize) {
         let last = self.last;
         for &index in self.alive.values() {
+            let has_run_unseen = match self.all[index].doing {
+                Doing::Waiting { since } => self.has_run_unseen(&self.all[index], since),
+                Doing::Running { .. } | Doing::Blocked { .. } => false,
+            };
             let thread = &mut self.all[index];
             match thread.doing {
                 Doing::Running { since, cpu } => {
@@ -328,6 +338,7 @@ impl Threads {
                     thread.chain.ran(last, cpu, priority);
                     thread.chain.run_on();
                 }
+                Doing::Waiting { .. } if has_run_unseen => thread.chain.block(last),
                 Doing::Waiting { since } => {
                     thread.did.waited += last - since;
                     // One that was never seen to run is the scheduler's own, or demands nothing that is known.
