@@ -127,7 +127,8 @@ impl Node {
         let copy = self.sizes.block_bytes / super::occupancy::BUS_WIDTH * self.timing.copy_32_bytes;
         let itself = self.acts_for(thread, message.cpu as usize);
         let wait = self.bus.uncached(now, 1);
-        wait + match message.stage {
+        let own = self.refer_to_thread(thread, now);
+        wait + own + match message.stage {
             // The request is in the submitter's cache.
             Stage::Submit if itself => rows.send_request.saturating_sub(self.timing.fill),
             Stage::Submit => rows.send_request,

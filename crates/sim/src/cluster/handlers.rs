@@ -264,10 +264,21 @@ impl Node {
         matches!(multiplexing.roles.get(cpu), Some(&Role::Acting { thread: acting, .. }) if acting as usize == thread)
     }
 
+    /// What it takes `thread` to have its own data in the cache of who executes it. A processor of its own always has them.
+    pub(super) fn refer_to_thread(&mut self, thread: usize, now: u64) -> u64 {
+        let Some(cache) = self.device.threads[thread].cache.filter(|_| self.device.multiplexing.is_some())
+        else {
+            return 0;
+        };
+        self.thread_lines(thread).fold(0, |cycles, line| {
+            cycles + self.refer_to_state(cache, line, Access::Write, now + cycles)
+        })
+    }
+
     /// What it takes `thread` to have the protocol's data about `block` in its cache.
     fn refer_to_entry(&mut self, thread: usize, block: Block, now: u64) -> u64 {
         let Some(cache) = self.device.threads[thread].cache else { return 0 };
-        let mut cycles = 0;
+        let mut cycles = self.refer_to_thread(thread, now);
         if self.device.across_bus {
             cycles += self.refer_to_state(cache, self.translation_line(block), Access::Read, now);
         }

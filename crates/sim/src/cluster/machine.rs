@@ -162,6 +162,7 @@ impl Machine {
             within(field, found, 0, MOST_CYCLES)?;
         }
         within("timing.entry_bytes", self.timing.entry_bytes, 1, self.line_bytes)?;
+        within("timing.thread_lines", u64::from(self.timing.thread_lines), 0, 1024)?;
         self.check_dispatch()
     }
 

@@ -15,7 +15,7 @@ use warmcore_workload::programs::image::PAGE;
 pub(super) struct Sizes {
     pub(super) line_bytes: u64,
     pub(super) block_bytes: u64,
-    /// The first line beyond the shared address space, where each node keeps its protocol's data.
+    /// The first line of the protocol's tables, beyond the shared address space and the lines of protocol threads.
     pub(super) protocol_lines: Line,
 }
 
@@ -186,6 +186,13 @@ impl Node {
         if tag == Tag::Invalid {
             self.device.buffers_forget(block);
         }
+    }
+
+    /// The lines that protocol thread `thread` has of its own.
+    pub(super) fn thread_lines(&self, thread: usize) -> core::ops::Range<Line> {
+        let count = self.timing.thread_lines;
+        let first = self.sizes.protocol_lines - (1 + thread as Line) * count;
+        first..first + count
     }
 
     /// The line with the entry of the reverse translation table for the page that holds `block`. A page's entries are together.

@@ -84,7 +84,7 @@ where
     let sizes = Sizes {
         line_bytes: machine.line_bytes,
         block_bytes: machine.block_bytes,
-        protocol_lines: lines as u32 + 1,
+        protocol_lines: lines as u32 + 1 + threads(machine).0 * machine.timing.thread_lines,
     };
     let pages = layout.synchronization_pages();
     let space = Synchronization::new(pages, machine.block_bytes, machine.nodes, machine.processors);

@@ -51,6 +51,34 @@ fn sixty_four_nodes_of_sixteen_run_in_memory_that_they_touch() {
     assert!(pages.iter().all(|&pages| pages < all / 8), "{pages:?}");
 }
 
+/// The paces are chosen so (Falsafi 1998, Table 5.3).
+fn takes_as_long_as_published(name: &str, million_cycles: f64) {
+    let program = AnyProgram::from_name(name, Size::Published).expect("it is listed");
+    let outcome = outcome(&Machine::chapter_5(1, 1, Device::SComa), &program).expect("it runs");
+    let ratio = outcome.cycles as f64 / (1e6 * million_cycles);
+    assert!((0.99..1.01).contains(&ratio), "{name}: {ratio}");
+}
+
+#[test]
+fn a_uniprocessor_takes_the_published_time_with_a_short_program() {
+    takes_as_long_as_published("radix", 903.0);
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn a_uniprocessor_takes_the_published_times() {
+    for (name, million_cycles) in [
+        ("barnes", 2284.0),
+        ("cholesky", 976.0),
+        ("em3d", 740.0),
+        ("fft", 2489.0),
+        ("fmm", 3351.0),
+        ("water-sp", 3965.0),
+    ] {
+        takes_as_long_as_published(name, million_cycles);
+    }
+}
+
 #[test]
 #[ignore = "takes minutes"]
 fn all_programs_run_on_all_machines() {

@@ -45,7 +45,7 @@ const MEAN_TOLERANCE: f64 = 0.05;
 const TOLERANCE: f64 = 0.2;
 
 /// The pace at which a uniprocessor takes the 2,284 million cycles of Table 5.3.
-const UNIPROCESSOR: Pace = Pace::new(1.53);
+const UNIPROCESSOR: Pace = Pace::new(1.493);
 
 /// The input.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

@@ -55,7 +55,7 @@ const MARK: u64 = 8;
 const QUEUE: LockId = LockId(0);
 
 /// The pace at which a uniprocessor takes the 976 million cycles of Table 5.3.
-pub(super) const UNIPROCESSOR: Pace = Pace::new(1.145);
+pub(super) const UNIPROCESSOR: Pace = Pace::new(1.138);
 
 /// The input.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

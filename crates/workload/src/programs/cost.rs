@@ -34,13 +34,9 @@ pub const CALL: u32 = 10;
 /// How many cycles a program takes for each that the table counts.
 ///
 /// The thesis gives the seven programs of chapter 5 their execution times on a uniprocessor (Table 5.3). What those contain
-/// beyond what is counted (a compiler that schedules less well, stalls of the pipeline, misses of the TLB, whose cost the thesis
-/// does not state) is one factor for each program, such that
-///
-/// > loads + stores + 60 · cache misses + factor · counted computing = the time of Table 5.3,
-///
-/// where a miss costs what §5.3.3 says, and the cache is direct-mapped with one megabyte (§1.3.1) and lines of 64 bytes. A
-/// uniprocessor's time is an input of the comparison, not its result: no factor is chosen by a time of a parallel machine.
+/// beyond what is counted (a compiler that schedules less well, stalls of the pipeline) is one factor for each program, with which
+/// the simulated machine takes that time with one processor. A test repeats it. A uniprocessor's time is an input of the
+/// comparison, not its result: no factor is chosen by a time of a parallel machine.
 /// lu and gauss have no such time. They take cholesky's factor, because all three spend their time in the same loop.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(transparent)]

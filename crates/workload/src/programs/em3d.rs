@@ -24,7 +24,7 @@ const DEPENDENCE: u32 = 2 * FLOP + INTEGER + LOOP;
 const NODE: u64 = 4;
 
 /// The pace at which a uniprocessor takes the 740 million cycles of Table 5.3.
-const UNIPROCESSOR: Pace = Pace::new(4.09);
+const UNIPROCESSOR: Pace = Pace::new(1.615);
 
 /// The input.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

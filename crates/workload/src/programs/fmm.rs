@@ -46,7 +46,7 @@ const PULL: u32 = 9 * FLOP + DIVIDE + INTEGER + LOOP;
 const ADVANCE: u32 = 8 * FLOP + 2 * INTEGER + LOOP;
 
 /// The pace at which a uniprocessor takes the 3,351 million cycles of Table 5.3.
-const UNIPROCESSOR: Pace = Pace::new(2.165);
+const UNIPROCESSOR: Pace = Pace::new(2.158);
 
 /// The input.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

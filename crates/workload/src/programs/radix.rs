@@ -23,7 +23,7 @@ const MOVE: u32 = 3 * INTEGER + 2 * PRIVATE + LOOP;
 const ADD: u32 = 2 * INTEGER + LOOP;
 
 /// The pace at which a uniprocessor takes the 903 million cycles of Table 5.3.
-const UNIPROCESSOR: Pace = Pace::new(6.84);
+const UNIPROCESSOR: Pace = Pace::new(5.771);
 
 /// The input.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

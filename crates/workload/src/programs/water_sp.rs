@@ -44,7 +44,7 @@ const DRIFT: u32 = 9 * (2 * FLOP + LOOP) + 6 * FLOP;
 const ENERGY_LOCK: LockId = LockId(1 << 16);
 
 /// The pace at which a uniprocessor takes the 3,965 million cycles of Table 5.3.
-const UNIPROCESSOR: Pace = Pace::new(6.32);
+const UNIPROCESSOR: Pace = Pace::new(6.319);
 
 /// The input.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
