@@ -17,7 +17,7 @@ use warmcore_linux::sched_trace::{
 };
 use warmcore_record::atomic_file;
 use warmcore_scenario::runqueue::{FairScheduler, RecordedFigures};
-use warmcore_study::mix::{self, Mix, Selection, Threads};
+use warmcore_study::mix::{self, Delays, Mix, Selection, Threads};
 use warmcore_units::Nanos;
 
 /// How many applications are printed.
@@ -152,6 +152,11 @@ fn comments(mix: &Mix, recorded: Recorded, assumed: &[&str]) -> String {
         + "# Cache misses are in the times that were recorded: none are charged besides.\n"
 }
 
+/// A delay in milliseconds, if there was any.
+fn delay(delays: &Delays, delay: Nanos) -> String {
+    if delays.count == 0 { "–".to_owned() } else { format!("{:.3} ms", delay.0 / 1e6) }
+}
+
 fn summary(mix: &Mix, recorded: Recorded) -> String {
     let [first, second, _] = totals(mix, recorded);
     let mut shown = table([
@@ -177,8 +182,8 @@ fn summary(mix: &Mix, recorded: Recorded) -> String {
             format!("{:.1}", one.at_a_time),
             format!("{:.2} s", one.ran.secs()),
             format!("{:.2} s", one.waited.secs()),
-            format!("{:.3} ms", one.delays.mean().0 / 1e6),
-            format!("{:.3} ms", one.delays.longest.0 / 1e6),
+            delay(&one.delays, one.delays.mean()),
+            delay(&one.delays, one.delays.longest),
             one.dispatches.to_string(),
             one.migrations.to_string(),
             one.stops.to_string(),

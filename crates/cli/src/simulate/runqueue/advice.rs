@@ -51,7 +51,7 @@ pub(crate) fn losers(
         (gain.mean + gain.half() < 0.0).then(|| {
             let slower = Estimate::new(-gain.mean, gain.half());
             let name = visible(&scenario.applications[place].name);
-            format!("{name} would be {} slower.", with_unit(&slower, "%"))
+            format!("With it, {name} would be {} slower.", with_unit(&slower, "%"))
         })
     };
     best.gains.iter().enumerate().filter_map(loses).collect()

@@ -61,7 +61,7 @@ fn key_figures(swept: &Swept) -> Vec<KeyFigure> {
     };
     let Some(one) = named else { return Vec::new() };
     let percent = |gain: &Estimate<f64>, meaning: String| KeyFigure {
-        value: format!("{:+.1} %", gain.mean).replace('-', "−"),
+        value: format!("{:+.2} %", gain.mean).replace('-', "−"),
         half_width: half_width(gain, "%"),
         meaning,
     };
