@@ -171,7 +171,7 @@ pub(crate) enum SimulateCommand {
     /// Processes in a run queue: completion times, cache misses, waits, and whether another scheduler would help
     ///
     /// Simulates the applications of a scenario on its machine, under a UNIX scheduler with cache affinity, several times.
-    /// Then says whether more affinity, longer quanta or pinning would help this mix, by how much, and whom it would
+    /// Then says whether more affinity, longer quanta or attaching would help this mix, by how much, and whom it would
     /// starve.
     Runqueue(runqueue::SimulateRunqueueArguments),
 
@@ -218,10 +218,11 @@ pub(crate) enum SweepCommand {
     /// interrupted or not.
     Packet(Box<SweepPacketArguments>),
 
-    /// Processes in a run queue: every combination of affinity, quanta and attachment
+    /// Processes in a run queue: what every combination of affinity, quanta, slices and attachment would gain
     ///
-    /// Simulates the mix of a scenario under every combination, and writes into the output folder: report.html, with a
-    /// chart; results.parquet and results.csv, a row for each run.
+    /// Simulates the mix of a scenario under its own scheduler and under every combination, prints the gain of each, what to
+    /// do, and whom it would harm, and writes into the output folder: report.html, with charts; results.parquet and
+    /// results.csv, a row for each run; applications.parquet and applications.csv, a row for each application in it.
     Runqueue(runqueue::SweepRunqueueArguments),
 
     /// A parallel program on clusters with several devices, sizes of blocks and of nodes

@@ -20,7 +20,7 @@ pub mod kernel;
 mod names;
 pub mod recorder;
 
-pub use attributes::{Attributes, attributes, sessions_are_groups};
+pub use attributes::{Attributes, all_threads, attributes, sessions_are_groups};
 pub use event::{SchedEvent, SchedRecord, StopState, Waker};
 pub use instance::TraceError;
 pub use kernel::KernelScheduler;

@@ -15,7 +15,10 @@
 //! | [`weight`] | nice values as weights |
 //! | `average` | averages that fade, of load and utilisation |
 //! | `tree` | virtual time, lag, deadlines and eligibility, for tasks and groups |
-//! | [`scheduler`] | the queues of a machine: tasks that begin, run, stop, and end |
+//! | [`task`] | tasks and processors, as the scheduler and its drivers know them |
+//! | [`scheduler`] | the queues of a machine: tasks that begin, wake up, stop, and end |
+//! | `run` | who runs on a processor |
+//! | `group` | groups of tasks: their queues, and what they weigh on each processor |
 //! | `place` | where a task goes that wakes up, is new, or begins another program |
 //! | `balance` | tasks that a processor takes over from another |
 //!
@@ -23,11 +26,15 @@
 
 mod average;
 mod balance;
+mod group;
 pub mod parameters;
 mod place;
+mod run;
 pub mod scheduler;
+pub mod task;
 mod tree;
 pub mod weight;
 
 pub use parameters::{InvalidParameter, Parameters};
-pub use scheduler::{Fair, Spec, Waker, Woken};
+pub use scheduler::Fair;
+pub use task::{Spec, Waker, Woken};

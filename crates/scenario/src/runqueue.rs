@@ -17,7 +17,7 @@ pub use application::{Application, Blocking, Bursts, Ends, Footprint, Jobs, Lock
 pub use caches::{CacheLevel, KnownMachine, MachineCaches};
 pub use fair::FairScheduler;
 pub use machine::RunQueueMachine;
-pub use recorded::RecordedFigures;
+pub use recorded::{RecordedDelays, RecordedFigures};
 pub use references::{Part, Pattern, References};
 pub use scheduler::{Attachment, Scheduler, SchedulerKind};
 pub use thread::{RecordedThread, Step, Steps};
@@ -97,9 +97,7 @@ impl RunQueueScenario {
                 Err(Fault::new(field("footprint"), "given", expected))
             }
             (Some(_), Some(references)) => {
-                let successors =
-                    application.jobs.map_or(0.0, |jobs| f64::from(jobs.count) * f64::from(jobs.stages));
-                references.check_size(&field("references"), application.processes.into(), successors)
+                references.check_size(&field("references"), application.all_processes())
             }
         }
     }
@@ -142,6 +140,11 @@ impl Checked for RunQueueScenario {
         for (index, application) in self.applications.iter().enumerate() {
             application.check(index, self.machine.cpus, self.processes())?;
             self.check_references(index, application)?;
+        }
+        if self.applications.iter().all(|one| one.background) {
+            let expected =
+                "an application that is not in the background: the others are what the mix is judged by";
+            return Err(Fault::new("applications.0.background", "true, as of all", expected));
         }
         if self.processes() > MAX_PROCESSES {
             let expected = format!("at most {MAX_PROCESSES} processes in all");
@@ -214,6 +217,11 @@ blocking = { mean_ms = 10 }
             ("processes = 8", "processes = 8\nattached = [4]", "r.toml:15: "),
             ("processes = 8", "processes = 8\nattached = [4]", "expected a cpu below 4"),
             ("seconds = 10", "", "`applications.0.work_ms` is absent"),
+            (
+                "processes = 8",
+                "processes = 8\nbackground = true",
+                "`applications.0.background` is true, as of all",
+            ),
             ("[0, 5, 30]", "[0, 30, 5]", "`applications.0.bursts.edges_ms` is"),
             ("[0.02, 0.03]", "[0.02, 1.03]", "`applications.0.bursts.shares` is"),
             ("block = 2", "block = -2", "`applications.0.ends.block` is -2"),

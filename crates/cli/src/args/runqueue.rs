@@ -3,7 +3,21 @@
 use super::{ResumableArguments, quantity, values, whole};
 use clap::Args;
 use std::path::PathBuf;
+use warmcore_policy::runqueue::Affinity;
 use warmcore_scenario::runqueue::Attachment;
+
+/// Levels of affinity by name, as `warmcore host scx` has them.
+pub(crate) const LEVELS: [(&str, u32); 3] =
+    [("none", Affinity::NONE.a_p), ("light", Affinity::LIGHT.a_p), ("heavy", Affinity::HEAVY.a_p)];
+
+/// Reads a level of affinity: a name, or a whole number.
+fn level(text: &str) -> Result<u32, String> {
+    match LEVELS.iter().find(|(name, _)| *name == text.trim()) {
+        Some((_, level)) => Ok(*level),
+        None => whole::count::<u32>(0..=1_000_000)(text)
+            .map_err(|error| format!("expected `none` (0), `light` (6), `heavy` (16), or a number: {error}")),
+    }
+}
 
 /// The scenario, and what overrides it.
 #[derive(Args, Debug)]
@@ -56,14 +70,19 @@ pub(crate) struct SweepRunqueueArguments {
     #[command(flatten)]
     pub(crate) mix: MixArguments,
 
-    /// Levels of affinity, a_p and a_t alike
-    #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "0,6,16")]
-    #[arg(value_parser = whole::count::<u32>(0..=1_000_000))]
+    /// Levels of affinity of UNIX schedulers, a_p and a_t alike: `none`, `light`, `heavy`, or numbers [default: these three,
+    /// unless --slices is given or the scenario's scheduler is fair]
+    #[arg(long, value_name = "LEVEL,…", value_delimiter = ',', value_parser = level)]
     pub(crate) levels: Vec<u32>,
 
-    /// Quanta, in milliseconds [default: the scenario's]
+    /// Quanta of UNIX schedulers, in milliseconds [default: the scenario's]
     #[arg(long, value_name = "MS,…", value_delimiter = ',', value_parser = quantity::number)]
     pub(crate) quanta: Vec<f64>,
+
+    /// Slices of fair schedulers, in milliseconds [default: a third, one, three and ten times the scenario's, if its
+    /// scheduler is fair and neither --levels nor --quanta is given]
+    #[arg(long, value_name = "MS,…", value_delimiter = ',', value_parser = quantity::number)]
+    pub(crate) slices: Vec<f64>,
 
     /// Which processes are fixed to a processor [default: as in the scenario]
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = values::names::<Attachment>())]

@@ -21,6 +21,28 @@ pub(crate) struct TraceArguments {
     /// Overwrite an earlier scenario
     #[arg(long)]
     pub(crate) force: bool,
+
+    /// Only these processes or threads, and what they start meanwhile; all others are one application in the background
+    #[arg(long, value_name = "PID,…", value_delimiter = ',', value_parser = whole::count::<u32>(1..=4_194_304))]
+    pub(crate) pid: Vec<u32>,
+
+    /// Only processes with these commands, as `ps -o comm` prints them
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub(crate) command: Vec<String>,
+
+    /// Only these control groups and those below, such as /system.slice/nginx.service
+    #[arg(long, value_name = "PATH,…", value_delimiter = ',', value_parser = control_group)]
+    pub(crate) cgroup: Vec<String>,
+}
+
+/// Reads the path of a control group, below its root or below where that is mounted.
+fn control_group(text: &str) -> Result<String, String> {
+    let path = text.strip_prefix("/sys/fs/cgroup").unwrap_or(text).trim_end_matches('/');
+    if path.len() > 1 && path.starts_with('/') {
+        return Ok(path.to_owned());
+    }
+    Err("expected a path from the root of the control groups, other than the root, such as /system.slice"
+        .to_owned())
 }
 
 #[derive(Subcommand, Debug)]

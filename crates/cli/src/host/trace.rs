@@ -2,32 +2,40 @@
 
 use crate::args::sched::TraceArguments;
 use crate::calibrate::existing;
-use crate::misuse::OrMisuse;
+use crate::misuse::{OrMisuse, misuse};
+use crate::terminal::table;
 use crate::visible::visible;
 use crate::{folder, interrupt, messages};
 use miette::{IntoDiagnostic, miette};
 use std::fmt::Write;
+use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 use warmcore_linux::Probe;
 use warmcore_linux::sched_trace::{
-    KernelScheduler, Recorded, SchedRecord, SchedTrace, attributes, sessions_are_groups,
+    KernelScheduler, Recorded, SchedRecord, SchedTrace, all_threads, attributes, sessions_are_groups,
 };
 use warmcore_record::atomic_file;
 use warmcore_scenario::runqueue::{FairScheduler, RecordedFigures};
-use warmcore_study::mix::{self, Mix, Threads};
+use warmcore_study::mix::{self, Delays, Mix, Selection, Threads};
 use warmcore_units::Nanos;
 
 /// How many applications are printed.
 const PRINTED: usize = 12;
 
 pub(super) fn run(arguments: &TraceArguments) -> miette::Result<()> {
-    let TraceArguments { seconds, out, force } = arguments;
+    let TraceArguments { seconds, out, force, .. } = arguments;
     atomic_file::check(out, existing(*force)).or_misuse()?;
+    let selection = selection(arguments)?;
     let stop = interrupt::catch()?;
     let kernel = KernelScheduler::read();
     let sessions = sessions_are_groups();
     let mut threads = Threads::default();
+    for thread in all_threads() {
+        if let Some(known) = attributes(thread, sessions) {
+            threads.foresee(thread, known);
+        }
+    }
     let mut trace = SchedTrace::start().into_diagnostic()?;
     messages::detail(format_args!("recording the scheduler's events for {seconds:?}"));
     let begun = Instant::now();
@@ -41,17 +49,30 @@ pub(super) fn run(arguments: &TraceArguments) -> miette::Result<()> {
     // This process may be kept from some of them; what is recorded is not.
     let cpus = Probe::new().online().into_diagnostic()?.len();
     let (scheduler, assumed) = scheduler(kernel);
-    let mix = mix::mix(threads, u32::try_from(cpus).into_diagnostic()?, scheduler)
-        .ok_or_else(|| miette!("nothing ran while it was recorded"))?;
+    let mix = mix::mix(threads, u32::try_from(cpus).into_diagnostic()?, scheduler, &selection);
+    let mix = mix.into_diagnostic()?;
     let document = comments(&mix, recorded, &assumed) + &toml::to_string(&mix.scenario).into_diagnostic()?;
     folder::write(out, document.as_bytes(), existing(*force))?;
     let shown = out.display();
     let next = format!("The scenario: {shown}. `warmcore simulate runqueue --scenario {shown}` runs it.\n");
-    crate::output::print((table(&mix, recorded) + &next).as_bytes())?;
+    crate::output::print((summary(&mix, recorded) + &next).as_bytes())?;
     if stop.load(Ordering::SeqCst) {
         return Err(miette!("interrupted"));
     }
     Ok(())
+}
+
+/// The threads that are asked for.
+fn selection(arguments: &TraceArguments) -> miette::Result<Selection> {
+    let absent = arguments.pid.iter().find(|pid| !Path::new(&format!("/proc/{pid}")).exists());
+    if let Some(pid) = absent {
+        return Err(misuse(format!("--pid {pid}: no process has this number")));
+    }
+    Ok(Selection {
+        processes: arguments.pid.clone(),
+        commands: arguments.command.clone(),
+        control_groups: arguments.cgroup.clone(),
+    })
 }
 
 /// What was recorded in all, a line each.
@@ -118,42 +139,61 @@ fn comments(mix: &Mix, recorded: Recorded, assumed: &[&str]) -> String {
             some.join(", ")
         ),
     };
-    totals + &told + "# Cache misses are in the times that were recorded: none are charged besides.\n"
+    let background = match mix.scenario.applications.iter().any(|one| one.background) {
+        true => {
+            "# Only a part was asked for. All other threads are one application in the background, which takes cpus and wakes up \
+             others as they did; gains do not count it.\n"
+        }
+        false => "",
+    };
+    totals
+        + &told
+        + background
+        + "# Cache misses are in the times that were recorded: none are charged besides.\n"
 }
 
-fn table(mix: &Mix, recorded: Recorded) -> String {
+/// A delay in milliseconds, if there was any.
+fn delay(delays: &Delays, delay: Nanos) -> String {
+    if delays.count == 0 { "–".to_owned() } else { format!("{:.3} ms", delay.0 / 1e6) }
+}
+
+fn summary(mix: &Mix, recorded: Recorded) -> String {
     let [first, second, _] = totals(mix, recorded);
-    let mut text = format!(
-        "{first}\n{second}\n\n{:<16} {:>7} {:>9} {:>7} {:>7} {:>10} {:>10} {:>9} {:>9} {:>10}\n",
+    let mut shown = table([
         "command",
         "threads",
         "at a time",
         "ran",
         "waited",
+        "delay, average",
+        "longest",
         "dispatches",
         "migrations",
         "stops",
         "to device",
-        "by irq"
-    );
-    for one in mix.applications.iter().take(PRINTED) {
-        let _ = writeln!(
-            text,
-            "{:<16} {:>7} {:>9.1} {:>6.2}s {:>6.2}s {:>10} {:>10} {:>9} {:>9} {:>9.0}%",
+        "by irq",
+    ]);
+    // What is in the background comes last.
+    let (background, own): (Vec<_>, Vec<_>) = mix.applications.iter().partition(|one| one.is_background);
+    for one in own.iter().take(PRINTED).chain(&background) {
+        shown.add_row([
             visible(&one.command),
-            one.threads,
-            one.at_a_time,
-            one.ran.secs(),
-            one.waited.secs(),
-            one.dispatches,
-            one.migrations,
-            one.stops,
-            one.uninterruptible,
-            100.0 * one.woken_by_interrupts,
-        );
+            one.threads.to_string(),
+            format!("{:.1}", one.at_a_time),
+            format!("{:.2} s", one.ran.secs()),
+            format!("{:.2} s", one.waited.secs()),
+            delay(&one.delays, one.delays.mean()),
+            delay(&one.delays, one.delays.longest),
+            one.dispatches.to_string(),
+            one.migrations.to_string(),
+            one.stops.to_string(),
+            one.uninterruptible.to_string(),
+            format!("{:.0}%", 100.0 * one.woken_by_interrupts),
+        ]);
     }
-    if mix.applications.len() > PRINTED {
-        let _ = writeln!(text, "and {} more", mix.applications.len() - PRINTED);
-    }
-    text + "\n"
+    let more = match own.len().checked_sub(PRINTED) {
+        Some(more @ 1..) => format!("and {more} more\n"),
+        _ => String::new(),
+    };
+    format!("{first}\n{second}\n\n{shown}\n{more}\n")
 }

@@ -1,6 +1,9 @@
 //! `warmcore simulate runqueue`.
 
+pub(crate) mod advice;
+mod delays;
 mod misses;
+pub(crate) mod words;
 
 use crate::args::runqueue::{MixArguments, SimulateRunqueueArguments};
 use crate::calibrate::existing;
@@ -17,11 +20,12 @@ use std::path::Path;
 use std::time::Instant;
 use warmcore_record::atomic_file::{self, Existing};
 use warmcore_scenario::RunQueueScenario;
-use warmcore_scenario::runqueue::{SchedulerKind, UnixScheduler};
-use warmcore_sim::runqueue::advice::{Advice, Assessment, WORTH, advise, alternatives, assess, longest_wait};
+use warmcore_scenario::runqueue::{RecordedDelays, SchedulerKind, UnixScheduler};
+use warmcore_sim::runqueue::advice::{Assessment, RunFigures, alternatives, assess, longest_wait};
 use warmcore_sim::runqueue::derive::derive;
 use warmcore_sim::runqueue::{ApplicationTally, Outcome, Tally, simulate_logged, simulate_watched};
 use warmcore_units::Estimate;
+use words::{plain, with_unit};
 
 /// Version of what `--json` prints.
 const SCHEMA: u32 = 1;
@@ -54,14 +58,15 @@ pub(crate) fn run(arguments: &SimulateRunqueueArguments) -> miette::Result<()> {
     }
     let began = Instant::now();
     let own = simulate_watched(&scenario).map_err(|fault| flags::refused(&fault))?;
-    let assessed = assess(&scenario, &own, alternatives(&scenario.scheduler, scenario.machine.cpus));
+    let base = own.figures();
+    let assessed = assess(&scenario, &base, alternatives(&scenario.scheduler, scenario.machine.cpus));
     let assessed = assessed.map_err(|fault| flags::refused(&fault))?;
     let seconds = began.elapsed().as_secs_f64();
     if arguments.json {
-        let figures = Figures::new(&scenario, &own, &assessed, seconds);
+        let figures = Figures::new(&scenario, &own, &base, &assessed, seconds);
         return crate::output::print(json::pretty(&Versioned::new(SCHEMA, figures))?.as_bytes());
     }
-    crate::output::print(summary(&scenario, &own, &assessed, seconds).as_bytes())
+    crate::output::print(summary(&scenario, &own, &base, &assessed, seconds).as_bytes())
 }
 
 /// Prints the same mix for the analytic cache model.
@@ -108,7 +113,13 @@ pub(crate) fn scenario(mix: &MixArguments) -> miette::Result<RunQueueScenario> {
     Ok(scenario)
 }
 
-fn summary(scenario: &RunQueueScenario, own: &Outcome, assessed: &[Assessment], seconds: f64) -> String {
+fn summary(
+    scenario: &RunQueueScenario,
+    own: &Outcome,
+    base: &[RunFigures],
+    assessed: &[Assessment],
+    seconds: f64,
+) -> String {
     let name = visible(if scenario.name.is_empty() { "The mix" } else { &scenario.name });
     let machine = &scenario.machine;
     let plural = |count: u32, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
@@ -128,11 +139,12 @@ fn summary(scenario: &RunQueueScenario, own: &Outcome, assessed: &[Assessment], 
     );
     let tail = tail + &compared(scenario, own);
     format!(
-        "{head}\n{}\n{tail}\n{}{}\n{}\n{}",
-        applications(scenario, own),
+        "{head}\n{}\n{tail}\n{}\n{}{}\n{}\n{}",
+        applications(scenario, own, base),
+        delays::delays(scenario, own),
         misses::misses(scenario, own),
         alternatives_table(assessed),
-        advice(scenario, own, assessed),
+        advice::advice(scenario, base, assessed),
         ended(scenario, seconds)
     )
 }
@@ -183,7 +195,7 @@ fn compared(scenario: &RunQueueScenario, own: &Outcome) -> String {
     lines.join("\n") + "\n"
 }
 
-fn applications(scenario: &RunQueueScenario, own: &Outcome) -> String {
+fn applications(scenario: &RunQueueScenario, own: &Outcome, base: &[RunFigures]) -> String {
     let mut shown = table([
         "application",
         "finished",
@@ -207,7 +219,7 @@ fn applications(scenario: &RunQueueScenario, own: &Outcome) -> String {
             with_unit(&of(&|one| one.misses / 1e6), "million"),
             with_unit(&of(&|one| one.dispatches.mean_ms()), "ms"),
             with_unit(&of(&|one| 100.0 * one.migrations as f64 / one.returns.max(1) as f64), "%"),
-            with_unit(&longest_wait(own, place), "s"),
+            with_unit(&longest_wait(base, place), "s"),
         ]);
     }
     shown.to_string()
@@ -222,55 +234,6 @@ fn alternatives_table(assessed: &[Assessment]) -> String {
     shown.to_string()
 }
 
-/// What to do, and whom it would harm.
-fn advice(scenario: &RunQueueScenario, own: &Outcome, assessed: &[Assessment]) -> String {
-    let mut lines = vec![match advise(own, assessed) {
-        Advice::Change(best) => format!(
-            "Advice: {} would make this mix {} faster.",
-            best.alternative.name,
-            with_unit(&best.gain, "%")
-        ),
-        Advice::Harmful(best) => format!(
-            "Advice: keep the scheduler. {} would make this mix {} faster, but at the cost of some.",
-            best.alternative.name,
-            with_unit(&best.gain, "%")
-        ),
-        Advice::Keep => format!("Advice: keep the scheduler. No alternative is faster by {WORTH} % beyond the scatter of the runs."),
-        Advice::OneRun => "Advice: none. One run has no scatter to compare with: give --runs 2 or more.".to_owned(),
-        Advice::NoMisses => "Advice: cannot tell what affinity would save, since no application has a `footprint`: with it, cache \
-                             misses are charged. Without misses, no alternative is faster."
-            .to_owned(),
-    }];
-    if let Advice::Change(best) | Advice::Harmful(best) = advise(own, assessed) {
-        lines.extend(losers(scenario, best));
-    }
-    for one in assessed {
-        let starved = one.starved(own).into_iter().map(|place| {
-            format!(
-                "Starving: with {}, a process of {} waits up to {} instead of {}.",
-                one.alternative.name,
-                visible(&scenario.applications[place].name),
-                with_unit(&one.longest_waits[place], "s"),
-                with_unit(&longest_wait(own, place), "s")
-            )
-        });
-        lines.extend(starved);
-    }
-    lines.join("\n") + "\n"
-}
-
-/// The applications that lose by an alternative.
-fn losers(scenario: &RunQueueScenario, one: &Assessment) -> Vec<String> {
-    let loses = |(place, gain): (usize, &Estimate<f64>)| {
-        (gain.mean + gain.half() < 0.0).then(|| {
-            let slower = Estimate::new(-gain.mean, gain.half());
-            let name = visible(&scenario.applications[place].name);
-            format!("{name} would be {} slower.", with_unit(&slower, "%"))
-        })
-    };
-    one.gains.iter().enumerate().filter_map(loses).collect()
-}
-
 fn ended(scenario: &RunQueueScenario, seconds: f64) -> String {
     format!(
         "{} of each scheduler in {seconds:.2} s; ± is the half-width of the 95% interval over them, and holds nothing of how sure \
@@ -278,22 +241,6 @@ fn ended(scenario: &RunQueueScenario, seconds: f64) -> String {
          values.\n",
         if scenario.runs == 1 { "One run".to_owned() } else { format!("{} independent runs", scenario.runs) }
     )
-}
-
-fn plain(estimate: &Estimate<f64>) -> String {
-    match estimate.half() {
-        _ if estimate.mean.is_nan() => "–".to_owned(),
-        half if half.is_finite() => format!("{:.1} ± {half:.1}", estimate.mean),
-        _ => format!("{:.1} (no interval)", estimate.mean),
-    }
-}
-
-fn with_unit(estimate: &Estimate<f64>, unit: &str) -> String {
-    match estimate.half() {
-        _ if estimate.mean.is_nan() => "–".to_owned(),
-        half if half.is_finite() => format!("{:.2} ± {half:.2} {unit}", estimate.mean),
-        _ => format!("{:.2} {unit} (no interval)", estimate.mean),
-    }
 }
 
 /// What `--json` prints.
@@ -324,6 +271,10 @@ struct ApplicationFigures<'a> {
     migrations: Estimate<f64>,
     median_slice_ms: Estimate<f64>,
     longest_wait_s: Estimate<f64>,
+    mean_delay_ms: Estimate<f64>,
+    longest_delay_ms: Estimate<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    recorded: Option<RecordedDelays>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     caches: Vec<CachesFigures>,
 }
@@ -340,6 +291,7 @@ impl<'a> Figures<'a> {
     fn new(
         scenario: &'a RunQueueScenario,
         own: &Outcome,
+        base: &[RunFigures],
         assessed: &'a [Assessment],
         wall_seconds: f64,
     ) -> Self {
@@ -354,7 +306,10 @@ impl<'a> Figures<'a> {
                 dispatches: of(|one| one.dispatches.count() as f64),
                 migrations: of(|one| one.migrations as f64),
                 median_slice_ms: of(|one| one.slices.median_ms(0.0)),
-                longest_wait_s: longest_wait(own, place),
+                longest_wait_s: longest_wait(base, place),
+                mean_delay_ms: delays::average(own, place),
+                longest_delay_ms: delays::longest(own, place),
+                recorded: scenario.applications[place].recorded,
                 caches: CachesFigures::of_application(own, place),
             }
         };
@@ -362,7 +317,7 @@ impl<'a> Figures<'a> {
             name: &one.alternative.name,
             gain_percent: one.gain,
             misses_percent: one.misses,
-            starved: one.starved(own).into_iter().map(name).collect(),
+            starved: one.starved(base).into_iter().map(name).collect(),
         };
         Self {
             name: &scenario.name,

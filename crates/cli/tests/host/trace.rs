@@ -1,7 +1,7 @@
 //! `warmcore host trace` ended early: by signals, and by `kill -9`, after which the next recording removes what traces on.
 
-use crate::{names, refusal, text};
-use std::process::{Command, Stdio};
+use crate::{names, refusal, text, warmcore};
+use std::process::{Child, Command, Stdio};
 use tempfile::TempDir;
 
 /// Records, ends recordings in the middle, and says what of them is left in tracefs, which only this script sees.
@@ -93,4 +93,48 @@ fn a_scenario_that_cannot_be_written_is_refused_before_the_recording() {
         assert!(error.contains(out), "{error}");
     }
     assert_eq!(names(folder.path()), ["there.toml"]);
+}
+
+/// A process that computes, ended when it is dropped.
+struct Busy(Child);
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn what_is_not_asked_for_is_recorded_in_the_background() {
+    let folder = TempDir::new().expect("a folder");
+    let busy =
+        Command::new("sh").args(["-c", "while :; do :; done"]).stdin(Stdio::null()).spawn().expect("sh runs");
+    let busy = Busy(busy);
+    let pid = busy.0.id().to_string();
+    let trace = ["host", "trace", "--seconds", "0.5", "-o", "mix.toml", "--pid", &pid];
+    let output = warmcore(&trace, folder.path());
+    let said = text(&output.stderr);
+    if !output.status.success() && (said.contains("not permitted") || said.contains("no trace")) {
+        println!("skipped: {said}");
+        return;
+    }
+    assert!(output.status.success(), "{said}");
+    let mix: toml::Table =
+        std::fs::read_to_string(folder.path().join("mix.toml")).expect("a scenario").parse().expect("TOML");
+    let applications = mix["applications"].as_array().expect("applications");
+    let known: Vec<(&str, bool)> = applications
+        .iter()
+        .map(|one| (one["name"].as_str().expect("a name"), one.get("background").is_some()))
+        .collect();
+    // The recorder itself runs too.
+    assert_eq!(known, [("sh", false), ("everything else", true)]);
+    let output = warmcore(&["simulate", "runqueue", "--scenario", "mix.toml", "--runs", "2"], folder.path());
+    let shown = text(&output.stdout);
+    assert!(shown.contains("recorded: delay, average") && shown.contains("everything else"), "{shown}");
+    drop(busy);
+    let error = refusal(&[&trace[..], &["--force"]].concat(), folder.path());
+    assert!(error.contains(&format!("--pid {pid}: no process has this number")), "{error}");
+    let error = refusal(&["host", "trace", "-o", "other.toml", "--cgroup", "nginx"], folder.path());
+    assert!(error.contains("expected a path from the root of the control groups"), "{error}");
 }

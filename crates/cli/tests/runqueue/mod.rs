@@ -53,7 +53,14 @@ fn of_sweeps_into_one_new_folder_at_once_one_has_it_and_the_others_are_refused()
                 "{error}"
             );
         }
-        let files = ["points.journal", "report.html", "results.csv", "results.parquet"];
+        let files = [
+            "applications.csv",
+            "applications.parquet",
+            "points.journal",
+            "report.html",
+            "results.csv",
+            "results.parquet",
+        ];
         assert_eq!(names(&folder.path().join("both")), files, "round {round}");
     }
 }
@@ -134,7 +141,7 @@ fn what_would_need_too_much_memory_is_refused_with_how_much() {
     let many = |count: usize| (1..=count).map(|n| n.to_string()).collect::<Vec<_>>().join(",");
     let [levels, quanta] = [many(2000), many(2000)];
     let error = refusal(&[&SWEEP[..], &["--levels", &levels, "--quanta", &quanta]].concat(), folder.path());
-    assert!(error.contains("have 4000000 combinations, which need 4.5 GB"), "{error}");
+    assert!(error.contains("have 4000000 combinations, which need 4.8 GB"), "{error}");
     assert_eq!(names(folder.path()), ["mix.toml"]);
 }
 
@@ -176,4 +183,99 @@ fn control_characters_of_names_are_shown_escaped() {
     fs::write(folder.path().join("mix.toml"), "schema = 1\n\"a\\u001b[2J\" = 1\n").expect("a scenario");
     let error = warmcore(&["simulate", "runqueue", "--scenario", "mix.toml"], folder.path()).stderr;
     assert!(!error.contains(&0x1b), "{}", text(&error).escape_debug());
+}
+
+/// A mix without end, in which caches count: nothing completes, so only what is computed in the time tells schedulers apart.
+const ENDLESS: &str = r#"schema = 1
+name = "endless"
+seconds = 3
+runs = 3
+[machine]
+cpus = 2
+[[applications]]
+name = "matrix"
+processes = 4
+footprint = { reload_misses = 12000, reload_ms = 0.5, steady_misses_per_ms = 300 }
+bursts = { tail_ms = 500 }
+ends = { reschedule = 1 }
+[[applications]]
+name = "server"
+processes = 3
+footprint = { reload_misses = 2000, reload_ms = 0.2 }
+bursts = { edges_ms = [0.1, 1, 4], shares = [0.6, 0.4] }
+ends = { block = 1 }
+blocking = { mean_ms = 3 }
+"#;
+
+#[test]
+fn a_sweep_of_an_endless_mix_says_what_is_gained_by_whom_and_what_to_do() {
+    let folder = folder_with(ENDLESS);
+    let output =
+        warmcore(&[&SWEEP[..], &["--levels", "light,0,heavy", "--quanta", "30,300"]].concat(), folder.path());
+    let said = text(&output.stdout);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let place = |what: &str| said.find(what).unwrap_or_else(|| panic!("{what}: {said}"));
+    let order = [
+        "the scenario's own",
+        "affinity 6 (light), quanta of 30 ms",
+        "Advice: ",
+        "application",
+        "matrix",
+        "server",
+    ];
+    assert!(order.map(place).is_sorted(), "{said}");
+    // The scenario's own is one of the six, and stands once in each of the two tables.
+    assert_eq!(said.matches("quanta of").count() - said.matches("Advice: affinity").count(), 2 * 5, "{said}");
+    assert!(said.contains(" % ") && said.contains("cpus") && !said.contains("completion"), "{said}");
+    let results = fs::read_to_string(folder.path().join("both/results.csv")).expect("results");
+    let header = results.lines().next().expect("a header");
+    assert!(header.contains("gain") && header.contains("progress") && header.contains("cpus"), "{header}");
+    assert_eq!(results.lines().count(), 1 + 6 * 3);
+    let applications = fs::read_to_string(folder.path().join("both/applications.csv")).expect("applications");
+    assert_eq!(applications.lines().count(), 1 + 6 * 3 * 2);
+    let report = fs::read_to_string(folder.path().join("both/report.html")).expect("a report");
+    assert!(report.contains("Advice: ") && report.contains("What other schedulers would gain"));
+}
+
+#[test]
+fn a_sweep_of_a_fair_scheduler_varies_its_slice_and_is_compared_with_levels_if_asked() {
+    let fair = ENDLESS.replacen("[[applications]]", "[scheduler]\nkind = \"fair\"\n[[applications]]", 1);
+    let folder = folder_with(&fair);
+    let points = |more: &[&str]| {
+        let output =
+            warmcore(&[&SWEEP[..], &["--force", "--runs", "2", "--json"], more].concat(), folder.path());
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        let object: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
+        let points = object["points"].as_array().expect("points").clone();
+        assert!(points[0]["gain_percent"].is_null() && points[1]["gain_percent"]["mean"].is_number());
+        points.iter().map(|point| point["scheduler"].as_str().expect("a name").to_owned()).collect::<Vec<_>>()
+    };
+    // Two cpus: slices of 0.7 ms times 1 + log2 of 2.
+    let expected =
+        ["the scenario's own", "fair, slices of 0.467 ms", "fair, slices of 4.2 ms", "fair, slices of 14 ms"];
+    assert_eq!(points(&[]), expected);
+    let expected = ["the scenario's own", "affinity 16 (heavy), quanta of 30 ms", "fair, slices of 7 ms"];
+    assert_eq!(points(&["--levels", "heavy", "--slices", "7"]), expected);
+}
+
+#[test]
+fn levels_are_named_or_numbers() {
+    let folder = folder_with(ENDLESS);
+    let error = refusal(&[&SWEEP[..], &["--levels", "hefty"]].concat(), folder.path());
+    assert!(error.contains("expected `none` (0), `light` (6), `heavy` (16), or a number"), "{error}");
+    let error = refusal(&[&SWEEP[..], &["--levels", "light,6"]].concat(), folder.path());
+    assert!(error.contains("--levels: 6 is given twice"), "{error}");
+}
+
+#[test]
+fn one_run_and_no_other_scheduler_make_no_advice() {
+    let folder = folder_with(ENDLESS);
+    for (more, expected) in [
+        (&["--levels", "light", "--runs", "1"][..], "Advice: none. One run has no scatter"),
+        (&["--levels", "none", "--runs", "2"], "Advice: none. There is no other scheduler"),
+    ] {
+        let output = warmcore(&[&SWEEP[..], &["--force"], more].concat(), folder.path());
+        let said = text(&output.stdout);
+        assert!(output.status.success() && said.contains(expected), "{said}{}", text(&output.stderr));
+    }
 }

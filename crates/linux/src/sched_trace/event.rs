@@ -66,6 +66,13 @@ pub enum SchedEvent<'a> {
         /// Whether it is a new one.
         is_new: bool,
     },
+    /// The thread that runs has made another, which `sched_wakeup_new` will start (`task_newtask`).
+    Made {
+        /// The new thread.
+        thread: u32,
+        /// Whether it is one of the maker's process, and not a process of its own.
+        is_of_process: bool,
+    },
     /// The thread that runs goes on with another program.
     Exec,
 }
@@ -105,11 +112,12 @@ pub fn parse(line: &str) -> Line<'_> {
     if let Some(lost) = lost(line) {
         return Line::Lost(lost);
     }
-    let events: [(&str, Reader); 4] = [
+    let events: [(&str, Reader); 5] = [
         (": sched_switch: ", switch),
         (": sched_waking: ", |fields, context| woken(fields, context, false)),
         (": sched_wakeup_new: ", |fields, context| woken(fields, context, true)),
         (": sched_process_exec: ", |_, _| Some(SchedEvent::Exec)),
+        (": task_newtask: ", |fields, _| made(fields)),
     ];
     for (name, read) in events {
         // The fields may hold a command that looks like an event.
@@ -117,7 +125,12 @@ pub fn parse(line: &str) -> Line<'_> {
             return record(head, fields, read).map_or(Line::Malformed, Line::Record);
         }
     }
-    if line.contains(": sched_") { Line::Other } else { Line::Malformed }
+    if holds_event(line) { Line::Other } else { Line::Malformed }
+}
+
+/// Whether the name of an event is in `line`.
+pub(super) fn holds_event(line: &str) -> bool {
+    line.contains(": sched_") || line.contains(": task_")
 }
 
 /// Reads the fields of an event; the other argument is the context in which it happened.
@@ -140,10 +153,14 @@ fn lost(line: &str) -> Option<u64> {
 
 /// `prev_comm=bash prev_pid=7 prev_prio=120 prev_state=S ==> next_comm=cc1 next_pid=9 next_prio=120`
 fn switch<'a>(fields: &'a str, _: &str) -> Option<SchedEvent<'a>> {
-    let (from, to) = fields.rsplit_once(" ==> next_comm=")?;
+    // Either command may look like what is between them, but not like the state before that too.
+    let mut betweens = fields.match_indices(" ==> next_comm=");
+    let (from, state, to) = betweens.find_map(|(at, between)| {
+        let (from, state) = fields[..at].rsplit_once(" prev_state=")?;
+        (!state.contains(' ')).then(|| (from, state, &fields[at + between.len()..]))
+    })?;
     let (to_command, to) = to.rsplit_once(" next_pid=")?;
     let (to, to_priority) = to.split_once(" next_prio=")?;
-    let (from, state) = from.rsplit_once(" prev_state=")?;
     let (command, from) = from.rsplit_once(" prev_pid=")?;
     let (from, priority) = from.split_once(" prev_prio=")?;
     let state = match state.as_bytes().first()? {
@@ -177,6 +194,17 @@ fn woken<'a>(fields: &'a str, context: &str, is_new: bool) -> Option<SchedEvent<
     let (fields, cpu) = fields.rsplit_once(" target_cpu=")?;
     let thread = fields.rsplit_once(" pid=")?.1.split(' ').next()?.parse().ok()?;
     Some(SchedEvent::Woken { thread, waker, cpu: CpuId(cpu.trim_end().parse().ok()?), is_new })
+}
+
+/// The flag of `clone` that makes a thread of the same process.
+const CLONE_THREAD: u64 = 0x1_0000;
+
+/// `pid=9 comm=bash clone_flags=1200000 oom_score_adj=0`
+fn made<'a>(fields: &str) -> Option<SchedEvent<'a>> {
+    let (fields, flags) = fields.rsplit_once(" clone_flags=")?;
+    let flags = u64::from_str_radix(flags.split(' ').next()?, 16).ok()?;
+    let thread = fields.strip_prefix("pid=")?.split(' ').next()?.parse().ok()?;
+    Some(SchedEvent::Made { thread, is_of_process: flags & CLONE_THREAD != 0 })
 }
 
 #[cfg(test)]
@@ -221,18 +249,37 @@ mod tests {
         }
     }
 
+    /// The kernel cuts commands to 15 bytes, so no longer ones can come.
     #[test]
     fn a_command_may_look_like_anything() {
-        let name = "a: sched_waking: pid=1 ==> next_comm=b next_pid=3 [002] ";
-        let line = format!(
-            "{name}-7 [000] dNh2. 1.5: sched_switch: prev_comm={name} prev_pid=7 prev_prio=120 prev_state=S ==> \
-             next_comm=x prev_state=Z next_pid=9 next_prio=120"
-        );
-        // The kernel writes at most 15 bytes of it, so not all of that can come; what comes must not be misread.
-        match parse(&line) {
-            Line::Record(record) => assert_eq!(record.cpu, CpuId(0)),
-            Line::Malformed => {}
-            other => panic!("{other:?}"),
+        for name in [
+            " ==> next_comm=",
+            " prev_state=Z",
+            "x prev_pid=9",
+            " next_pid=3 n",
+            ": sched_waking:",
+            "a [002] d..2.",
+            "a-9 1.5: x-8",
+        ] {
+            assert!(name.len() <= 15, "{name}");
+            for (from, to) in [(name, "x"), ("x", name), (name, name)] {
+                let line = format!(
+                    "{from}-7 [000] dNh2. 1.5: sched_switch: prev_comm={from} prev_pid=7 prev_prio=120 prev_state=S ==> \
+                     next_comm={to} next_pid=9 next_prio=110"
+                );
+                let Line::Record(record) = parse(&line) else { panic!("{line}") };
+                assert_eq!((record.cpu, record.thread), (CpuId(0), 7), "{line}");
+                let expected = SchedEvent::Switch {
+                    from: 7,
+                    command: from,
+                    priority: 120,
+                    state: StopState::Sleeping,
+                    to: 9,
+                    to_command: to,
+                    to_priority: 110,
+                };
+                assert_eq!(record.event, expected, "{line}");
+            }
         }
         let spaced =
             "a b pid=9-7 [000] dNh2. 1.5: sched_waking: comm=a b pid=9 pid=7 prio=120 target_cpu=000";
@@ -258,6 +305,12 @@ mod tests {
         assert_eq!(event(new), expected);
         let exec = "make-6 [000] ..... 1.5: sched_process_exec: filename=/usr/bin/cc pid=6 old_pid=6";
         assert_eq!(event(exec), SchedEvent::Exec);
+        for (flags, is_of_process) in [("3d0f00", true), ("1200000", false)] {
+            let made = format!(
+                "a-6 [000] ..... 1.5: task_newtask: pid=9 comm=a pid=8 clone_flags={flags} oom_score_adj=0"
+            );
+            assert_eq!(event(&made), SchedEvent::Made { thread: 9, is_of_process }, "{made}");
+        }
     }
 
     #[test]

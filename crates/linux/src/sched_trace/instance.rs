@@ -12,7 +12,13 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 /// The events that are recorded.
-const EVENTS: [&str; 4] = ["sched_switch", "sched_waking", "sched_wakeup_new", "sched_process_exec"];
+const EVENTS: [&str; 5] = [
+    "sched/sched_switch",
+    "sched/sched_waking",
+    "sched/sched_wakeup_new",
+    "sched/sched_process_exec",
+    "task/task_newtask",
+];
 
 /// Room for each cpu's events until they are read.
 const BUFFER_KB: u32 = 16 * 1024;
@@ -109,7 +115,7 @@ impl Instance {
         instance.set("trace_clock", "mono")?;
         instance.set("buffer_size_kb", &BUFFER_KB.to_string())?;
         for event in EVENTS {
-            let switch = format!("events/sched/{event}/enable");
+            let switch = format!("events/{event}/enable");
             if !instance.folder.join(&switch).exists() {
                 return Err(TraceError::NoEvent(event));
             }

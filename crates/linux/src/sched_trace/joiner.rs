@@ -2,7 +2,7 @@
 //!
 //! An event with such commands looks like lines that cannot be read. They are kept until, with what follows, they can.
 
-use super::event::{Line, SchedRecord, parse};
+use super::event::{Line, SchedRecord, holds_event, parse};
 use super::recorder::Recorded;
 
 /// The longest beginning of an event that is kept: far more than three commands and the rest of a line.
@@ -50,7 +50,7 @@ impl Joiner {
     /// a complete line starts with.
     pub(super) fn end(&mut self) -> u64 {
         let begun = std::mem::take(&mut self.begun);
-        if begun.contains(": sched_") || begun.len() > LONGEST { begun.split('\n').count() as u64 } else { 0 }
+        if holds_event(&begun) || begun.len() > LONGEST { begun.split('\n').count() as u64 } else { 0 }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Where a task goes that wakes up, is new, or begins another program (`select_task_rq_fair`). All processors share a cache.
 
-use super::scheduler::{Fair, Waker};
+use super::scheduler::Fair;
+use super::task::Waker;
 use super::tree::Entity;
 use warmcore_units::{CpuId, TaskId};
 

@@ -37,11 +37,13 @@ pub(super) struct Entity {
 #[derive(Clone, Debug)]
 pub(super) struct Queue {
     pub(super) members: Vec<EntityId>,
+    /// What these weigh together.
+    pub(super) weight: u64,
     pub(super) current: Option<EntityId>,
     /// The entity of the group; none for the queue of a processor itself.
     pub(super) group: Option<EntityId>,
     pub(super) load: Average,
-    cpu: usize,
+    pub(super) cpu: usize,
 }
 
 /// All entities and queues.
@@ -70,7 +72,8 @@ impl Tree {
 
     /// A queue of `cpu`; the first one is the processor's own.
     pub(super) fn add_queue(&mut self, group: Option<EntityId>, cpu: usize) -> QueueId {
-        self.queues.push(Queue { members: Vec::new(), current: None, group, load: Average::default(), cpu });
+        let load = Average::default();
+        self.queues.push(Queue { members: Vec::new(), weight: 0, current: None, group, load, cpu });
         if self.is_due.len() <= cpu {
             self.is_due.resize(cpu + 1, false);
         }
@@ -105,14 +108,15 @@ impl Tree {
         self.free.push(id);
     }
 
-    fn weight_of(&self, queue: QueueId) -> u64 {
-        self.queues[queue].members.iter().map(|&id| self.entities[id].weight).sum()
-    }
-
     /// The average of what the members of a queue weigh.
     pub(super) fn load(&mut self, queue: QueueId, now: u64) -> u64 {
-        let weight = self.weight_of(queue);
-        self.queues[queue].load.advance(weight, now)
+        let queue = &mut self.queues[queue];
+        debug_assert_eq!(
+            queue.weight,
+            queue.members.iter().map(|&id| self.entities[id].weight).sum(),
+            "the weight of a queue is that of its members"
+        );
+        queue.load.advance(queue.weight, now)
     }
 
     /// The weighted average of virtual runtimes, and the sum of weights (`avg_vruntime`); it never lies above the true one,
@@ -174,6 +178,7 @@ impl Tree {
         self.note_active(id, now);
         self.entities[id].is_queued = true;
         self.queues[queue].members.push(id);
+        self.queues[queue].weight += self.entities[id].weight;
         if let Some(group) = self.queues[queue].group
             && !self.entities[group].is_queued
         {
@@ -256,6 +261,7 @@ impl Tree {
         self.entities[id].is_delayed = false;
         let place = &mut self.queues[queue];
         place.members.retain(|&member| member != id);
+        place.weight -= self.entities[id].weight;
         place.current = place.current.filter(|&current| current != id);
         if place.members.is_empty()
             && let Some(group) = place.group
@@ -308,6 +314,8 @@ impl Tree {
         if !runs {
             self.queues[queue].members.retain(|&member| member != id);
         }
+        self.queues[queue].weight += weight;
+        self.queues[queue].weight -= old;
         let entity = &mut self.entities[id];
         let protected = rescaled(entity.protected - entity.vruntime);
         entity.deadline = rescaled(entity.deadline - entity.vruntime);

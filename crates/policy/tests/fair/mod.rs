@@ -247,3 +247,12 @@ fn a_fixed_task_runs_on_its_processor_only() {
         assert!(fixed.iter().all(|&id| machine.fair.cpu(id) == CpuId(1)));
     }
 }
+
+#[test]
+fn a_task_of_a_processor_that_is_not_there_is_refused() {
+    let absent = Some(CpuId(2));
+    for spec in [Spec { attached: absent, ..Spec::default() }, Spec { last_cpu: absent, ..Spec::default() }] {
+        let added = std::panic::catch_unwind(|| Fair::new(Parameters::linux(2), 2, 1).unwrap().add(spec, 0));
+        assert!(added.is_err(), "{spec:?}");
+    }
+}

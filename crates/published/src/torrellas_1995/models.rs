@@ -61,6 +61,7 @@ pub fn application(app: App, fitted: Fitted, open: &Open, machine: &RunQueueMach
     Application {
         name: app.name().to_owned(),
         processes,
+        background: false,
         work_ms: Some(fitted.work_ms),
         serial_ms: if open.serial > 0.5 { fitted.serial_ms } else { 0.0 },
         jobs,
@@ -72,6 +73,7 @@ pub fn application(app: App, fitted: Fitted, open: &Open, machine: &RunQueueMach
         lock: Lock { held: open.lock_held, retry_ms: open.retry_ms },
         base: 0,
         attached: Vec::new(),
+        recorded: None,
         threads: Vec::new(),
     }
 }

@@ -1,6 +1,6 @@
 //! An application of a run-queue scenario: what its processes do.
 
-use super::{MAX_PROCESSES, MILLISECONDS, RecordedThread, References, within};
+use super::{MAX_PROCESSES, MILLISECONDS, RecordedDelays, RecordedThread, References, within};
 use serde::{Deserialize, Serialize};
 use warmcore_units::{CpuId, Fault};
 
@@ -16,6 +16,9 @@ pub struct Application {
     pub name: String,
     /// How many processes it has at a time.
     pub processes: u32,
+    /// Whether it only takes processors and caches from the others: how fast the mix is does not count it.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub background: bool,
     /// How long each computes in all, in milliseconds; with `jobs`, how long each job does. Without it, for ever.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub work_ms: Option<f64>,
@@ -49,6 +52,9 @@ pub struct Application {
     /// The processors to which its processes are fixed, one after the other; empty if the scheduler decides.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attached: Vec<CpuId>,
+    /// What was recorded of how long its threads waited for a processor, for comparison with what is simulated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recorded: Option<RecordedDelays>,
     /// What each process did, if it was recorded. Bursts, ends, blocking and work are then not used.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub threads: Vec<RecordedThread>,
@@ -67,6 +73,11 @@ pub struct Jobs {
     /// Standard deviation of a job's work, as a fraction of its mean.
     #[serde(default)]
     pub spread: f64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+const fn is_false(value: &bool) -> bool {
+    !*value
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
@@ -183,6 +194,13 @@ impl Default for Lock {
 }
 
 impl Application {
+    /// How many processes it has in all, those that follow others in jobs counted.
+    #[must_use]
+    pub fn all_processes(&self) -> f64 {
+        let successors = self.jobs.map_or(0.0, |jobs| f64::from(jobs.count) * f64::from(jobs.stages));
+        f64::from(self.processes) + successors
+    }
+
     pub(super) fn check(&self, index: usize, cpus: u32, all: u32) -> Result<(), Fault> {
         let field = |name: &str| format!("applications.{index}.{name}");
         if !(1..=MAX_PROCESSES).contains(&self.processes) {
@@ -214,6 +232,9 @@ impl Application {
         self.footprint.check(&field("footprint"))?;
         if let Some(references) = &self.references {
             references.check(&field("references"))?;
+        }
+        if let Some(recorded) = &self.recorded {
+            recorded.check(&field("recorded"))?;
         }
         if !self.threads.is_empty() {
             return self.check_threads(&field("threads"), cpus, all);

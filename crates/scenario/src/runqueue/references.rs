@@ -93,10 +93,16 @@ impl References {
         Ok(())
     }
 
-    /// Refuses more memory of `processes` processes and of `successors` that follow each of them than can be followed.
-    pub(super) fn check_size(&self, field: &str, processes: f64, successors: f64) -> Result<(), Fault> {
+    /// The size of the memory of so many processes, one after the other or at a time, in bytes.
+    #[must_use]
+    pub fn all_bytes(&self, processes: f64) -> f64 {
         let shared: u64 = self.parts.iter().filter(|part| part.is_shared()).map(Part::bytes).sum();
-        let bytes = shared as f64 + self.private_bytes() as f64 * (processes + successors);
+        shared as f64 + self.private_bytes() as f64 * processes
+    }
+
+    /// Refuses more memory of so many processes than can be followed.
+    pub(super) fn check_size(&self, field: &str, processes: f64) -> Result<(), Fault> {
+        let bytes = self.all_bytes(processes);
         if bytes / SMALLEST_LINE <= MAX_LINES {
             return Ok(());
         }

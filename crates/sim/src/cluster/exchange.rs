@@ -128,28 +128,29 @@ impl Node {
         let itself = self.acts_for(thread, message.cpu as usize);
         let wait = self.bus.uncached(now, 1);
         let own = self.refer_to_thread(thread, now);
-        wait + own + match message.stage {
-            // The request is in the submitter's cache.
-            Stage::Submit if itself => rows.send_request.saturating_sub(self.timing.fill),
-            Stage::Submit => rows.send_request,
-            Stage::Serve => {
-                let mut cycles = rows.dispatch_at_home + self.timing.send;
-                if fetches {
-                    cycles += rows.cycles(Step::LookUpDirectory, self.sizes.block_bytes) + copy;
-                    cycles += self.touch(cache, message.block, Access::Read, now);
+        wait + own
+            + match message.stage {
+                // The request is in the submitter's cache.
+                Stage::Submit if itself => rows.send_request.saturating_sub(self.timing.fill),
+                Stage::Submit => rows.send_request,
+                Stage::Serve => {
+                    let mut cycles = rows.dispatch_at_home + self.timing.send;
+                    if fetches {
+                        cycles += rows.cycles(Step::LookUpDirectory, self.sizes.block_bytes) + copy;
+                        cycles += self.touch(cache, message.block, Access::Read, now);
+                    }
+                    cycles
                 }
-                cycles
-            }
-            Stage::Complete => {
-                let saved = if itself { 2 * self.timing.fill } else { 0 };
-                let mut cycles = rows.dispatch_at_cacher + rows.resume.saturating_sub(saved);
-                if fetches {
-                    cycles += rows.reverse_translate + copy;
-                    cycles += self.touch(cache, message.into, Access::Write, now);
+                Stage::Complete => {
+                    let saved = if itself { 2 * self.timing.fill } else { 0 };
+                    let mut cycles = rows.dispatch_at_cacher + rows.resume.saturating_sub(saved);
+                    if fetches {
+                        cycles += rows.reverse_translate + copy;
+                        cycles += self.touch(cache, message.into, Access::Write, now);
+                    }
+                    cycles
                 }
-                cycles
             }
-        }
     }
 
     /// Refers to a block's lines and its entry of the protocol's table: what the misses take.

@@ -270,9 +270,8 @@ impl Node {
         else {
             return 0;
         };
-        self.thread_lines(thread).fold(0, |cycles, line| {
-            cycles + self.refer_to_state(cache, line, Access::Write, now + cycles)
-        })
+        self.thread_lines(thread)
+            .fold(0, |cycles, line| cycles + self.refer_to_state(cache, line, Access::Write, now + cycles))
     }
 
     /// What it takes `thread` to have the protocol's data about `block` in its cache.

@@ -143,7 +143,11 @@ impl<'s> Machine<'s> {
             unfinished: scenario.applications.len(),
             started: 0,
             random: key.stream(Purpose::Policy),
-            tally: vec![ApplicationTally::default(); scenario.applications.len()],
+            tally: scenario
+                .applications
+                .iter()
+                .map(|one| ApplicationTally { is_background: one.background, ..ApplicationTally::default() })
+                .collect(),
             scenario,
             processes,
             progress,

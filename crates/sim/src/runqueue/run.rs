@@ -1,5 +1,6 @@
 //! Independent runs of a scenario, and their figures with intervals.
 
+use super::advice::RunFigures;
 use super::machine::{Keeps, Machine};
 use super::memory::check_memory;
 use super::tally::Tally;
@@ -112,6 +113,12 @@ pub fn compare(base: &Outcome, other: &Outcome, quantity: impl Fn(&Tally) -> f64
 }
 
 impl Outcome {
+    /// What comparing schedulers needs of each run.
+    #[must_use]
+    pub fn figures(&self) -> Vec<RunFigures> {
+        self.runs.iter().map(RunFigures::new).collect()
+    }
+
     /// A quantity of each run.
     #[must_use]
     pub fn replications(&self, quantity: impl Fn(&Tally) -> f64) -> Replications {

@@ -27,6 +27,8 @@ pub(super) enum Origin {
     Woken(usize),
     /// It was woken up by an interrupt.
     Interrupted,
+    /// It could run before the simulation already.
+    Resumed,
     /// It is new, started from this processor.
     Started(usize),
 }
@@ -86,7 +88,7 @@ impl Scheduling {
         };
         let woken = match origin {
             Origin::Woken(cpu) => fair.wake(task, Waker::Task(CpuId::from(cpu)), now),
-            Origin::Interrupted => fair.wake(task, Waker::Interrupt, now),
+            Origin::Interrupted | Origin::Resumed => fair.wake(task, Waker::Interrupt, now),
             Origin::Started(cpu) => Some(fair.start(task, CpuId::from(cpu), now)),
         };
         match woken {

@@ -18,6 +18,8 @@ pub struct Durations {
     bins: Vec<u64>,
     count: u64,
     sum_ns: f64,
+    #[serde(default)]
+    longest_ns: f64,
 }
 
 impl Durations {
@@ -30,6 +32,7 @@ impl Durations {
         self.bins[bin] += 1;
         self.count += 1;
         self.sum_ns += ns;
+        self.longest_ns = self.longest_ns.max(ns);
     }
 
     /// How many.
@@ -42,6 +45,12 @@ impl Durations {
     #[must_use]
     pub fn mean_ms(&self) -> f64 {
         self.sum_ns / 1e6 / self.count as f64
+    }
+
+    /// The longest in milliseconds; 0 if there are none.
+    #[must_use]
+    pub const fn longest_ms(&self) -> f64 {
+        self.longest_ns / 1e6
     }
 
     /// How many are at least `from_ms` and below `to_ms`, to half a millisecond.
@@ -76,6 +85,7 @@ impl Durations {
         self.bins.iter_mut().zip(&other.bins).for_each(|(bin, count)| *bin += count);
         self.count += other.count;
         self.sum_ns += other.sum_ns;
+        self.longest_ns = self.longest_ns.max(other.longest_ns);
     }
 }
 
@@ -130,6 +140,9 @@ pub struct LevelMisses {
 /// What happened to an application.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct ApplicationTally {
+    /// Whether how fast the mix is does not count it.
+    #[serde(default)]
+    pub is_background: bool,
     /// When its last process finished, in seconds; none if it did not.
     pub finished_s: Option<f64>,
     /// Time on processors, in seconds.
@@ -156,7 +169,7 @@ pub struct ApplicationTally {
     pub migrations: u64,
     /// Dispatches that did not begin a process's life.
     pub returns: u64,
-    /// How long its processes waited in the queue after they woke up.
+    /// Scheduling delays: how long its processes waited in the queue after they woke up or began.
     pub responses: Durations,
     /// The longest that one of its processes waited in the queue, in seconds.
     pub longest_wait_s: f64,
@@ -191,18 +204,24 @@ impl Tally {
         self.applications.iter().map(|one| one.misses).sum()
     }
 
-    /// The mean completion time of the applications in seconds, "execution time" of Torrellas 1995, §5.1. An
-    /// application that did not finish counts with the length of the run.
-    #[must_use]
-    pub fn mean_completion_s(&self) -> f64 {
-        let sum: f64 = self.applications.iter().map(|one| one.finished_s.unwrap_or(self.seconds)).sum();
-        sum / self.applications.len() as f64
+    /// The applications by which the mix is judged.
+    fn foreground(&self) -> impl Iterator<Item = &ApplicationTally> {
+        self.applications.iter().filter(|one| !one.is_background)
     }
 
-    /// Computing time of all applications per second: what a machine without caches to fill would need.
+    /// The mean completion time of the applications that are not in the background in seconds, "execution time" of Torrellas
+    /// 1995, §5.1. An application that did not finish counts with the length of the run.
+    #[must_use]
+    pub fn mean_completion_s(&self) -> f64 {
+        let sum: f64 = self.foreground().map(|one| one.finished_s.unwrap_or(self.seconds)).sum();
+        sum / self.foreground().count() as f64
+    }
+
+    /// Computing time of the applications that are not in the background per second: so many processors, if they had no
+    /// caches to fill, would do that work.
     #[must_use]
     pub fn progress(&self) -> f64 {
-        self.applications.iter().map(|one| one.compute_s).sum::<f64>() / self.seconds
+        self.foreground().map(|one| one.compute_s).sum::<f64>() / self.seconds
     }
 
     /// Dispatch intervals of all applications.

@@ -218,6 +218,86 @@ steps = "{reader}"
     }
 }
 
+/// A thread that begins another program on a processor where others wait moves to an idle one, once: by the time that it
+/// goes on there, the first is idle, and another waits where it is now.
+#[test]
+fn who_begins_another_program_moves_once() {
+    let text = r#"schema = 1
+seconds = 0.01
+machine = { cpus = 2, miss_ns = 0, reschedule_us = 0, interrupt_us = 0, interrupt_misses = 0 }
+scheduler = { kind = "fair", run_to_parity = false }
+[[applications]]
+name = "moves"
+processes = 1
+threads = [{ nice = -20, cpu = 0, steps = "s50@0 100 e 1000 x" }]
+[[applications]]
+name = "leaves at once"
+processes = 1
+threads = [{ attached = 0, cpu = 0, steps = "50 s100000 x" }]
+[[applications]]
+name = "wakes up where it has gone"
+processes = 1
+threads = [{ attached = 1, cpu = 1, steps = "60 s90@1 1000 x" }]
+"#;
+    let scenario: RunQueueScenario = parse(text, Path::new("exec.toml")).unwrap();
+    let run = simulate_run(&scenario, 0).unwrap();
+    let moved = &run.applications[0];
+    assert_eq!((moved.migrations, moved.ended.exited), (1, 1), "{moved:?}");
+    assert!((moved.compute_s - 1100e-6).abs() < 1e-8, "{}", moved.compute_s);
+}
+
+/// A delay is the time from being woken up to running; who could run from the beginning has had none that is known.
+#[test]
+fn delays_are_of_those_that_wake_up_or_begin() {
+    let text = r#"schema = 1
+seconds = 0.1
+machine = { cpus = 1, miss_ns = 0, reschedule_us = 0, interrupt_us = 0, interrupt_misses = 0 }
+scheduler = { kind = "fair", wakeup_preemption = false, slice_ms = 100 }
+[[applications]]
+name = "first"
+processes = 1
+threads = [{ cpu = 0, steps = "5000 x" }]
+[[applications]]
+name = "second"
+processes = 1
+threads = [{ cpu = 0, steps = "1000 x" }]
+[[applications]]
+name = "sleeper"
+processes = 1
+threads = [{ cpu = 0, steps = "s2000@0 10 s10000@0 10 x" }]
+"#;
+    let scenario: RunQueueScenario = parse(text, Path::new("delays.toml")).unwrap();
+    let run = simulate_run(&scenario, 0).unwrap();
+    let counts: Vec<u64> = run.applications.iter().map(|one| one.responses.count()).collect();
+    assert_eq!(counts, [0, 0, 2], "{run:?}");
+    // It wakes up at 2 ms, and runs when the first, or both, have ended; the second time at once.
+    let longest = run.applications[2].responses.longest_ms();
+    let is_after = |ms: f64| (longest - ms).abs() < 0.01;
+    assert!(is_after(3.0) || is_after(4.0), "{longest}");
+    assert!((run.applications[2].responses.mean_ms() - longest / 2.0).abs() < 0.01);
+}
+
+/// How fast a mix is does not count what is in the background.
+#[test]
+fn the_background_takes_processors_and_is_not_counted() {
+    let text = |background: &str| {
+        format!(
+            "schema = 1\nseconds = 2\n[machine]\ncpus = 1\n[[applications]]\nname = \"own\"\nprocesses = 1\n\
+             bursts = {{ tail_ms = 50 }}\nends = {{ reschedule = 1 }}\n[[applications]]\nname = \"other\"\nprocesses = 1\n\
+             bursts = {{ tail_ms = 50 }}\nends = {{ reschedule = 1 }}\n{background}"
+        )
+    };
+    let run = |background: &str| {
+        let scenario: RunQueueScenario = parse(&text(background), Path::new("mix.toml")).unwrap();
+        simulate_run(&scenario, 0).unwrap()
+    };
+    let (all, own) = (run(""), run("background = true\n"));
+    let computed = |run: &Tally| run.applications.iter().map(|one| one.compute_s).collect::<Vec<f64>>();
+    assert_eq!(computed(&all), computed(&own));
+    assert!((all.progress() - (computed(&all)[0] + computed(&all)[1]) / 2.0).abs() < 1e-9);
+    assert!((own.progress() - computed(&own)[0] / 2.0).abs() < 1e-9);
+}
+
 /// A process that never runs has no dispatch at which its wait would be counted.
 #[test]
 fn who_never_runs_has_waited_all_the_time_and_its_scheduler_is_not_advised() {
@@ -252,7 +332,7 @@ footprint = { reload_misses = 12000, reload_ms = 0.5 }
         |scenario: &RunQueueScenario| simulate(scenario).unwrap().runs[0].applications[1].longest_wait_s;
     assert!(longest(&starving) > 19.0, "{}", longest(&starving));
 
-    let own = simulate(&fair).unwrap();
+    let own = simulate(&fair).unwrap().figures();
     let assessed = assess(&fair, &own, alternatives(&fair.scheduler, 1)).unwrap();
     let complex = assessed.iter().find(|one| one.alternative.name == "complex affinity").expect("assessed");
     assert_eq!(complex.starved(&own), [1]);
@@ -269,7 +349,7 @@ fn alternatives_that_no_scheduler_can_have_are_left_out() {
         let own = mix("runs = 1");
         let scheduler = UnixScheduler { quantum_ms, ..own.scheduler.unix() }.into();
         let scenario = RunQueueScenario { scheduler, ..own };
-        let base = simulate(&scenario).unwrap();
+        let base = simulate(&scenario).unwrap().figures();
         let assessed = assess(&scenario, &base, alternatives(&scheduler, 4)).unwrap();
         let quanta = assessed.iter().filter(|one| one.alternative.name.starts_with("quanta"));
         assert_eq!(quanta.count(), 1, "{quantum_ms}");

@@ -1,18 +1,27 @@
-//! Threads of one command together, as an application of a scenario.
+//! Processes of one command together, as an application of a scenario.
 
-use super::threads::{Did, Past, Threads};
+use super::groups::{ApplicationSummary, Group, groups};
+use super::selection::Selection;
+use super::threads::{FinishedThread, Threads};
+use super::totals::ThreadTotals;
 use warmcore_scenario::RunQueueScenario;
 use warmcore_scenario::document::Checked;
 use warmcore_scenario::runqueue::{
-    Application, Blocking, Bursts, Ends, FairScheduler, Footprint, Lock, RecordedFigures, RecordedThread,
-    RunQueueMachine,
+    Application, Blocking, Bursts, Ends, FairScheduler, Footprint, Lock, RecordedDelays, RecordedFigures,
+    RecordedThread, RunQueueMachine,
 };
 use warmcore_units::Nanos;
 
-/// How many applications a scenario has at most: the other threads are one together.
-const MOST: usize = 40;
-/// The name of that one.
-const OTHERS: &str = "others";
+/// Why there is no scenario.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum NothingRan {
+    /// No thread ran at all.
+    #[error("nothing ran while it was recorded")]
+    AtAll,
+    /// None of those asked for.
+    #[error("none of the threads asked for ran while it was recorded")]
+    OfSelection,
+}
 
 /// What was recorded, for comparison with what is simulated.
 #[derive(Clone, PartialEq, Debug)]
@@ -31,51 +40,34 @@ pub struct Mix {
     pub applications: Vec<ApplicationSummary>,
 }
 
-/// What was recorded of an application.
-#[derive(Clone, PartialEq, Debug)]
-pub struct ApplicationSummary {
-    /// Its command.
-    pub command: String,
-    /// How many threads of it there were in all.
-    pub threads: u64,
-    /// How many there were at a time, on average.
-    pub at_a_time: f64,
-    /// How long they ran.
-    pub ran: Nanos,
-    /// How long they could have run and did not.
-    pub waited: Nanos,
-    /// How often they began to run.
-    pub dispatches: u64,
-    /// How often elsewhere than before.
-    pub migrations: u64,
-    /// How often they stopped by themselves.
-    pub stops: u64,
-    /// How often of those they ended.
-    pub exits: u64,
-    /// How often of those nothing could interrupt the wait, mostly for a device.
-    pub uninterruptible: u64,
-    /// The share of wake-ups that interrupts caused.
-    pub woken_by_interrupts: f64,
-}
-
-/// Makes a scenario of what was recorded on `cpus` cpus under `scheduler`; `None` if nothing ran.
-#[must_use]
-pub fn mix(threads: Threads, cpus: u32, scheduler: FairScheduler) -> Option<Mix> {
+/// Makes a scenario of what `selection` names of what was recorded on `cpus` cpus under `scheduler`, with the rest in the
+/// background.
+///
+/// # Errors
+/// If nothing of it ran.
+pub fn mix(
+    threads: Threads,
+    cpus: u32,
+    scheduler: FairScheduler,
+    selection: &Selection,
+) -> Result<Mix, NothingRan> {
     let inferred = threads.inferred();
-    let (past, recorded, seen) = threads.finish();
-    let did = applications_of(&past);
-    if did.is_empty() || recorded == Nanos::ZERO {
-        return None;
+    let (threads, recorded, seen) = threads.finish(selection);
+    if recorded == Nanos::ZERO || threads.iter().all(|one| one.totals.ran == Nanos::ZERO) {
+        return Err(NothingRan::AtAll);
     }
-    let sum = |of: fn(&Did) -> u64| did.iter().map(|(_, one)| of(one)).sum();
-    let ran: f64 = did.iter().map(|(_, one)| one.ran.0).sum();
+    let (groups, places) = groups(&threads);
+    if groups.iter().all(|group| group.is_background || group.totals.ran == Nanos::ZERO) {
+        return Err(NothingRan::OfSelection);
+    }
+    let sum = |of: fn(&ThreadTotals) -> u64| groups.iter().map(|group| of(&group.totals)).sum();
+    let ran: f64 = groups.iter().map(|group| group.totals.ran.0).sum();
     let figures = RecordedFigures {
         seconds: recorded.0 / 1e9,
         utilisation: ran / (recorded.0 * f64::from(cpus)),
         dispatches: sum(|one| one.dispatches),
         migrations: sum(|one| one.migrations),
     };
-    let names: Vec<&str> = did.iter().map(|(command, _)| command.as_str()).collect();
     let scenario = RunQueueScenario {
         schema: RunQueueScenario::SCHEMA,
         name: "recorded".to_owned(),
@@ -93,42 +85,28 @@ pub fn mix(threads: Threads, cpus: u32, scheduler: FairScheduler) -> Option<Mix>
         },
         scheduler: scheduler.into(),
         recorded: Some(figures),
-        applications: with_threads(&names, past),
+        applications: with_threads(&groups, &places, threads),
     };
-    let applications = did.into_iter().map(|(command, did)| summary(command, &did, recorded)).collect();
-    Some(Mix { scenario, recorded, cpus: seen, inferred, figures, applications })
+    let applications = groups.into_iter().map(|group| group.summary(recorded)).collect();
+    Ok(Mix { scenario, recorded, cpus: seen, inferred, figures, applications })
 }
 
-/// What the threads of each command did, the one that ran longest first; the last may be the others together.
-fn applications_of(past: &[Past]) -> Vec<(String, Did)> {
-    let did = Threads::by_command(past);
-    let mut did: Vec<(String, Did)> = did.into_iter().filter(|(_, did)| did.ran > Nanos::ZERO).collect();
-    did.sort_by(|(_, a), (_, b)| b.ran.0.total_cmp(&a.ran.0));
-    if did.len() > MOST {
-        let mut others = Did::default();
-        did.drain(MOST - 1..).for_each(|(_, one)| others.merge(&one));
-        did.push((OTHERS.to_owned(), others));
-    }
-    did
-}
-
-/// The applications of the scenario with their threads. Threads of other commands are of the last one.
-fn with_threads(names: &[&str], past: Vec<Past>) -> Vec<Application> {
-    let place = |command: &str| names.iter().position(|name| *name == command).unwrap_or(names.len() - 1);
-    let mut order: Vec<usize> = (0..past.len()).collect();
-    order.sort_by_key(|&index| place(&past[index].command));
-    let mut numbers = vec![0; past.len()];
+/// The applications of the scenario with their threads, each of which is of the group in its place of `places`.
+fn with_threads(groups: &[Group], places: &[usize], threads: Vec<FinishedThread>) -> Vec<Application> {
+    let mut order: Vec<usize> = (0..threads.len()).collect();
+    order.sort_by_key(|&index| places[index]);
+    let mut numbers = vec![0; threads.len()];
     for (number, &index) in (0..).zip(&order) {
         numbers[index] = number;
     }
-    let mut groups: Vec<String> = Vec::new();
-    let mut threads: Vec<Vec<(u32, RecordedThread)>> = vec![Vec::new(); names.len()];
-    for (index, one) in past.into_iter().enumerate() {
-        let group = number_of(&mut groups, one.group);
-        let thread = one.chain.thread(one.is_started, group, one.attached, &numbers);
-        threads[place(&one.command)].push((numbers[index], thread));
+    let mut shares: Vec<String> = Vec::new();
+    let mut recorded: Vec<Vec<(u32, RecordedThread)>> = vec![Vec::new(); groups.len()];
+    for (index, one) in threads.into_iter().enumerate() {
+        let share = number_of(&mut shares, one.group);
+        let thread = one.chain.thread(one.is_started, share, one.attached, &numbers);
+        recorded[places[index]].push((numbers[index], thread));
     }
-    names.iter().zip(threads).map(|(name, threads)| application(name, threads)).collect()
+    groups.iter().zip(recorded).map(|(group, threads)| application(group, threads)).collect()
 }
 
 /// The number of a group, from 1; 0 for none.
@@ -143,10 +121,17 @@ fn number_of(groups: &mut Vec<String>, group: String) -> u32 {
     u32::try_from(place + 1).unwrap_or(u32::MAX)
 }
 
-fn application(name: &str, mut threads: Vec<(u32, RecordedThread)>) -> Application {
+fn application(group: &Group, mut threads: Vec<(u32, RecordedThread)>) -> Application {
     threads.sort_by_key(|(number, _)| *number);
+    let delays = &group.totals.delays;
     Application {
-        name: name.to_owned(),
+        name: group.name.clone(),
+        background: group.is_background,
+        recorded: Some(RecordedDelays {
+            count: delays.count,
+            mean_ms: delays.mean().0 / 1e6,
+            longest_ms: delays.longest.0 / 1e6,
+        }),
         processes: u32::try_from(threads.len()).unwrap_or(u32::MAX),
         work_ms: None,
         serial_ms: 0.0,
@@ -163,31 +148,10 @@ fn application(name: &str, mut threads: Vec<(u32, RecordedThread)>) -> Applicati
     }
 }
 
-fn summary(command: String, did: &Did, recorded: Nanos) -> ApplicationSummary {
-    ApplicationSummary {
-        command,
-        threads: did.threads,
-        at_a_time: did.alive.0 / recorded.0,
-        ran: did.ran,
-        waited: did.waited,
-        dispatches: did.dispatches,
-        migrations: did.migrations,
-        stops: did.stops,
-        exits: did.exits,
-        uninterruptible: did.uninterruptible,
-        woken_by_interrupts: to_f64(did.by_interrupt) / to_f64(did.wakes.max(1)),
-    }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "counts of events")]
-const fn to_f64(count: u64) -> f64 {
-    count as f64
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::recordings::{switch, threads};
     use super::*;
-    use warmcore_linux::sched_trace::event::{Line, parse};
     use warmcore_scenario::runqueue::Step;
     use warmcore_units::CpuId;
 
@@ -217,13 +181,8 @@ mod tests {
         lines
     }
 
-    fn recorded(text: &str) -> Option<Mix> {
-        let mut threads = Threads::default();
-        for line in text.lines() {
-            let Line::Record(record) = parse(line) else { panic!("{line}") };
-            threads.record(&record);
-        }
-        mix(threads, 1, FairScheduler::default())
+    fn recorded(text: &str) -> Result<Mix, NothingRan> {
+        mix(threads(text), 1, FairScheduler::default(), &Selection::default())
     }
 
     fn steps(mix: &Mix, application: usize) -> &[Step] {
@@ -267,12 +226,6 @@ mod tests {
     /// A reader waits for a writer, which starts a child that goes on with another program.
     #[test]
     fn who_wakes_and_starts_whom_is_kept() {
-        let switch = |from: &str, pid: u32, state: &str, to: &str, next: u32| {
-            format!(
-                "sched_switch: prev_comm={from} prev_pid={pid} prev_prio=120 prev_state={state} ==> next_comm={to} \
-                 next_pid={next} next_prio=120"
-            )
-        };
         let lines = [
             ("writer-5", "1.000100", switch("reader", 6, "S", "writer", 5)),
             ("writer-5", "1.000150", "sched_waking: comm=reader pid=6 prio=120 target_cpu=000".to_owned()),
@@ -321,7 +274,7 @@ mod tests {
 
     #[test]
     fn nothing_makes_no_scenario() {
-        assert_eq!(recorded(""), None);
+        assert_eq!(recorded(""), Err(NothingRan::AtAll));
     }
 
     #[test]

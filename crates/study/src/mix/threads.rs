@@ -1,7 +1,10 @@
 //! What each thread did, from the scheduler's events in the order of their times: in all, and step by step.
 
 use super::chain::Chain;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use super::process::Origin;
+use super::selection::Selection;
+use super::totals::ThreadTotals;
+use std::collections::{BTreeSet, HashMap};
 use warmcore_linux::sched_trace::{Attributes, SchedEvent, SchedRecord, StopState, Waker};
 use warmcore_units::{CpuId, Nanos};
 
@@ -12,14 +15,15 @@ const MOVER: &str = "migration/";
 
 /// What a thread does now.
 #[derive(Clone, Copy, PartialEq, Debug)]
-enum Doing {
+pub(super) enum RunState {
     Running {
         since: Nanos,
         cpu: CpuId,
     },
-    /// It could run.
+    /// It could run. `is_delay` if it has been woken up or is new since it last ran.
     Waiting {
         since: Nanos,
+        is_delay: bool,
     },
     /// It waits, for something that another thread may do even in deferred work.
     Blocked {
@@ -29,58 +33,31 @@ enum Doing {
 
 /// A thread while it lives.
 #[derive(Clone, PartialEq, Debug)]
-struct Thread {
-    command: String,
-    doing: Doing,
+pub(super) struct Thread {
+    /// The kernel's number.
+    pub(super) id: u32,
+    pub(super) command: String,
+    /// What is known of its process from when it was made.
+    pub(super) origin: Origin,
+    state: RunState,
     /// Since when it is known.
     born: Nanos,
     last_cpu: Option<CpuId>,
-    did: Did,
+    totals: ThreadTotals,
     chain: Chain,
     /// The index of the thread that started it.
-    parent: Option<usize>,
-    attributes: Option<Attributes>,
-}
-
-/// What threads did in all.
-#[derive(Clone, PartialEq, Debug, Default)]
-pub(super) struct Did {
-    /// How many threads these are.
-    pub(super) threads: u64,
-    pub(super) alive: Nanos,
-    pub(super) ran: Nanos,
-    pub(super) waited: Nanos,
-    pub(super) dispatches: u64,
-    pub(super) migrations: u64,
-    pub(super) stops: u64,
-    pub(super) uninterruptible: u64,
-    pub(super) exits: u64,
-    pub(super) wakes: u64,
-    pub(super) by_interrupt: u64,
-}
-
-impl Did {
-    pub(super) fn merge(&mut self, other: &Self) {
-        self.threads += other.threads;
-        self.alive += other.alive;
-        self.ran += other.ran;
-        self.waited += other.waited;
-        self.dispatches += other.dispatches;
-        self.migrations += other.migrations;
-        self.stops += other.stops;
-        self.uninterruptible += other.uninterruptible;
-        self.exits += other.exits;
-        self.wakes += other.wakes;
-        self.by_interrupt += other.by_interrupt;
-    }
+    pub(super) parent: Option<usize>,
+    pub(super) attributes: Option<Attributes>,
 }
 
 /// A thread when the recording has ended.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) struct Past {
-    /// Its command when it ended, or at last.
+pub(super) struct FinishedThread {
+    /// The command of its process when that ended, or at last.
     pub(super) command: String,
-    pub(super) did: Did,
+    /// Whether it is one of those asked for.
+    pub(super) is_selected: bool,
+    pub(super) totals: ThreadTotals,
     pub(super) chain: Chain,
     /// The group whose share of the cpus it had.
     pub(super) group: String,
@@ -93,12 +70,16 @@ pub(super) struct Past {
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Threads {
     /// All, in the order in which they were first seen.
-    all: Vec<Thread>,
+    pub(super) all: Vec<Thread>,
     /// Those that live, by the kernel's number, which others get later.
     alive: HashMap<u32, usize>,
     cpus: BTreeSet<CpuId>,
     /// Who runs where, and since when.
     running: HashMap<CpuId, (u32, Nanos)>,
+    /// Those that have been made and not started, and whether they are of their maker's process.
+    made: HashMap<u32, bool>,
+    /// What is known of threads that have not been seen yet and are older than the recording.
+    foreseen: HashMap<u32, Attributes>,
     inferred: u64,
     first: Option<Nanos>,
     last: Nanos,
@@ -135,6 +116,7 @@ impl Threads {
                     self.all[runs].chain.exec(at);
                 }
             }
+            SchedEvent::Made { thread, is_of_process } => drop(self.made.insert(thread, is_of_process)),
             SchedEvent::Woken { .. } => {}
         }
     }
@@ -146,17 +128,29 @@ impl Threads {
         self.alive.iter().filter(|(_, index)| is_unknown(index)).map(|(id, _)| *id).collect()
     }
 
+    /// Says what is known of a thread before anything is recorded: it may end before it can be described.
+    pub fn foresee(&mut self, id: u32, attributes: Attributes) {
+        self.foreseen.insert(id, attributes);
+    }
+
     /// Says what else is known of a thread that lives; nothing if it was not found.
     pub fn describe(&mut self, id: u32, attributes: Option<Attributes>) {
-        if let Some(&index) = self.alive.get(&id) {
-            self.all[index].attributes = attributes;
+        let Some(&index) = self.alive.get(&id) else { return };
+        if let (Origin::Unknown, Some(known)) = (self.all[index].origin, &attributes) {
+            let leader = self.alive.get(&known.process).filter(|_| known.process != id);
+            self.all[index].origin = match leader {
+                Some(&leader) => Origin::ThreadOf(leader),
+                None if known.process == id => Origin::Process,
+                None => Origin::Unknown,
+            };
         }
+        self.all[index].attributes = attributes;
     }
 
     /// The thread that runs on `cpu`, if it is `id` as far as is known.
     fn running_on(&self, cpu: CpuId, id: u32) -> Option<usize> {
         let index = *self.alive.get(&id)?;
-        let is_there = matches!(self.all[index].doing, Doing::Running { cpu: there, .. } if there == cpu);
+        let is_there = matches!(self.all[index].state, RunState::Running { cpu: there, .. } if there == cpu);
         is_there.then_some(index)
     }
 
@@ -164,8 +158,8 @@ impl Threads {
     /// is of a timer or a device if `id` waits for these.
     fn is_by_thread(&self, id: u32, waker: Waker) -> bool {
         let waits_for_thread = || {
-            let doing = self.alive.get(&id).map(|&index| self.all[index].doing);
-            !matches!(doing, Some(Doing::Blocked { by_thread: false }))
+            let state = self.alive.get(&id).map(|&index| self.all[index].state);
+            !matches!(state, Some(RunState::Blocked { by_thread: false }))
         };
         waker == Waker::Thread || (waker == Waker::Deferred && waits_for_thread())
     }
@@ -177,9 +171,9 @@ impl Threads {
             return;
         };
         self.inferred += 1;
-        let doing = |id: u32| self.alive.get(&id).map(|&index| self.all[index].doing);
-        let could_run = match doing(from) {
-            Some(Doing::Waiting { since }) => Some(since),
+        let state = |id: u32| self.alive.get(&id).map(|&index| self.all[index].state);
+        let could_run = match state(from) {
+            Some(RunState::Waiting { since, .. }) => Some(since),
             _ => None,
         };
         let mut switched = Nanos(could_run.unwrap_or(at).0.max(begun.0));
@@ -202,21 +196,26 @@ impl Threads {
     }
 
     /// The index of a thread. One that was not seen before was in this state since the recording began.
-    fn thread(&mut self, id: u32, doing: Doing) -> usize {
+    fn thread(&mut self, id: u32, state: RunState) -> usize {
         if let Some(&index) = self.alive.get(&id) {
             return index;
         }
         let first = self.first.unwrap_or_default();
-        self.add(id, doing, first)
+        let index = self.add(id, state, first);
+        let attributes = self.foreseen.remove(&id);
+        self.describe(id, attributes);
+        index
     }
 
-    fn add(&mut self, id: u32, doing: Doing, born: Nanos) -> usize {
+    fn add(&mut self, id: u32, state: RunState, born: Nanos) -> usize {
         self.all.push(Thread {
+            id,
+            origin: Origin::Unknown,
             command: String::new(),
-            doing,
+            state,
             born,
             last_cpu: None,
-            did: Did { threads: 1, ..Did::default() },
+            totals: ThreadTotals { threads: 1, ..ThreadTotals::default() },
             chain: Chain::new(born),
             parent: None,
             attributes: None,
@@ -227,27 +226,27 @@ impl Threads {
 
     fn stop(&mut self, id: u32, command: &str, priority: i32, state: StopState, cpu: CpuId, at: Nanos) {
         let first = self.first.unwrap_or_default();
-        let index = self.thread(id, Doing::Running { since: first, cpu });
+        let index = self.thread(id, RunState::Running { since: first, cpu });
         let thread = &mut self.all[index];
         if thread.command != command {
             command.clone_into(&mut thread.command);
         }
-        if let Doing::Running { since, .. } = thread.doing {
-            thread.did.ran += at - since;
+        if let RunState::Running { since, .. } = thread.state {
+            thread.totals.ran += at - since;
             thread.chain.ran(at, cpu, priority);
         }
         thread.last_cpu = Some(cpu);
         if state == StopState::Runnable {
-            thread.doing = Doing::Waiting { since: at };
+            thread.state = RunState::Waiting { since: at, is_delay: false };
             thread.chain.wait();
             return;
         }
-        thread.did.stops += 1;
-        thread.did.uninterruptible += u64::from(state == StopState::Uninterruptible);
-        thread.doing = Doing::Blocked { by_thread: state == StopState::Sleeping };
+        thread.totals.stops += 1;
+        thread.totals.uninterruptible += u64::from(state == StopState::Uninterruptible);
+        thread.state = RunState::Blocked { by_thread: state == StopState::Sleeping };
         if state == StopState::Dead {
-            thread.did.exits += 1;
-            thread.did.alive += at - thread.born;
+            thread.totals.exits += 1;
+            thread.totals.alive += at - thread.born;
             thread.chain.exit();
             self.alive.remove(&id);
         } else {
@@ -257,20 +256,25 @@ impl Threads {
 
     fn start(&mut self, id: u32, command: &str, priority: i32, cpu: CpuId, at: Nanos) {
         let first = self.first.unwrap_or_default();
-        let index = self.thread(id, Doing::Waiting { since: first });
+        let index = self.thread(id, RunState::Waiting { since: first, is_delay: false });
         let thread = &mut self.all[index];
         if thread.command.is_empty() {
             command.clone_into(&mut thread.command);
         }
-        match thread.doing {
-            Doing::Waiting { since } => thread.did.waited += at - since,
+        match thread.state {
+            RunState::Waiting { since, is_delay } => {
+                thread.totals.waited += at - since;
+                if is_delay {
+                    thread.totals.delays.push(at - since);
+                }
+            }
             // What woke it up was not seen.
-            Doing::Blocked { .. } => thread.chain.slept(at, None),
-            Doing::Running { .. } => {}
+            RunState::Blocked { .. } => thread.chain.slept(at, None),
+            RunState::Running { .. } => {}
         }
-        thread.did.dispatches += 1;
-        thread.did.migrations += u64::from(thread.last_cpu.is_some_and(|last| last != cpu));
-        thread.doing = Doing::Running { since: at, cpu };
+        thread.totals.dispatches += 1;
+        thread.totals.migrations += u64::from(thread.last_cpu.is_some_and(|last| last != cpu));
+        thread.state = RunState::Running { since: at, cpu };
         thread.chain.runs(at, cpu, priority);
     }
 
@@ -278,8 +282,14 @@ impl Threads {
     fn begin(&mut self, id: u32, by: Option<usize>, cpu: CpuId, at: Nanos) {
         // The kernel gives numbers again.
         self.alive.remove(&id);
-        let index = self.add(id, Doing::Waiting { since: at }, at);
+        self.foreseen.remove(&id);
+        let index = self.add(id, RunState::Waiting { since: at, is_delay: true }, at);
         self.all[index].parent = by;
+        self.all[index].origin = match (self.made.remove(&id), by) {
+            (Some(false), _) => Origin::Process,
+            (Some(true), Some(by)) => Origin::ThreadOf(self.leader(by)),
+            _ => Origin::Unknown,
+        };
         match by {
             Some(by) => self.all[by].chain.start(index, at),
             None => {
@@ -294,22 +304,22 @@ impl Threads {
     /// Thread number `by`, or an interrupt of the first cpu, wakes up one that last ran on the other.
     fn wake(&mut self, id: u32, by: Option<usize>, waker: Waker, (cpu, last_cpu): (CpuId, CpuId), at: Nanos) {
         let is_known = self.alive.contains_key(&id);
-        let index = self.thread(id, Doing::Blocked { by_thread: true });
+        let index = self.thread(id, RunState::Blocked { by_thread: true });
         let thread = &mut self.all[index];
         if !is_known {
             thread.last_cpu = Some(last_cpu);
             thread.chain.was_blocked(last_cpu);
         }
         // One that has not stopped yet is woken up too.
-        if !matches!(thread.doing, Doing::Blocked { .. }) {
+        if !matches!(thread.state, RunState::Blocked { .. }) {
             return;
         }
-        thread.doing = Doing::Waiting { since: at };
-        thread.did.wakes += 1;
+        thread.state = RunState::Waiting { since: at, is_delay: true };
+        thread.totals.wakes += 1;
         match by {
             Some(by) => self.all[by].chain.wake(index, waker == Waker::Deferred, at),
             None => {
-                thread.did.by_interrupt += 1;
+                thread.totals.by_interrupt += 1;
                 let elsewhere = thread.last_cpu != Some(cpu);
                 thread.chain.slept(at, elsewhere.then_some(cpu));
             }
@@ -323,43 +333,47 @@ impl Threads {
     }
 
     /// Ends the recording: what each thread did, how long it took, and how many cpus there are.
-    pub(super) fn finish(mut self) -> (Vec<Past>, Nanos, usize) {
+    pub(super) fn finish(mut self, selection: &Selection) -> (Vec<FinishedThread>, Nanos, usize) {
         let last = self.last;
         for &index in self.alive.values() {
-            let has_run_unseen = match self.all[index].doing {
-                Doing::Waiting { since } => self.has_run_unseen(&self.all[index], since),
-                Doing::Running { .. } | Doing::Blocked { .. } => false,
+            let has_run_unseen = match self.all[index].state {
+                RunState::Waiting { since, .. } => self.has_run_unseen(&self.all[index], since),
+                RunState::Running { .. } | RunState::Blocked { .. } => false,
             };
             let thread = &mut self.all[index];
-            match thread.doing {
-                Doing::Running { since, cpu } => {
-                    thread.did.ran += last - since;
+            match thread.state {
+                RunState::Running { since, cpu } => {
+                    thread.totals.ran += last - since;
                     let priority = thread.chain.priority();
                     thread.chain.ran(last, cpu, priority);
                     thread.chain.run_on();
                 }
-                Doing::Waiting { .. } if has_run_unseen => thread.chain.block(last),
-                Doing::Waiting { since } => {
-                    thread.did.waited += last - since;
+                RunState::Waiting { .. } if has_run_unseen => thread.chain.block(last),
+                RunState::Waiting { since, .. } => {
+                    thread.totals.waited += last - since;
                     // One that was never seen to run is the scheduler's own, or demands nothing that is known.
-                    if thread.did.dispatches > 0 || thread.did.ran > Nanos::ZERO {
+                    if thread.totals.dispatches > 0 || thread.totals.ran > Nanos::ZERO {
                         thread.chain.run_on();
                     }
                 }
-                Doing::Blocked { .. } => {}
+                RunState::Blocked { .. } => {}
             }
-            thread.did.alive += last - thread.born;
+            thread.totals.alive += last - thread.born;
         }
         let groups = self.groups();
-        let past = self.all.into_iter().zip(groups).map(|(thread, group)| Past {
-            command: thread.command,
-            did: thread.did,
+        let commands: Vec<String> = (0..self.all.len()).map(|index| self.process_command(index)).collect();
+        let selected = selection.of(&self.all, &commands);
+        let known = self.all.into_iter().zip(commands).zip(selected.into_iter().zip(groups));
+        let finished = known.map(|((thread, command), (is_selected, group))| FinishedThread {
+            command,
+            is_selected,
+            totals: thread.totals,
             chain: thread.chain,
             group,
             is_started: thread.parent.is_some(),
             attached: thread.attributes.and_then(|known| known.attached),
         });
-        (past.collect(), last - self.first.unwrap_or(last), self.cpus.len())
+        (finished.collect(), last - self.first.unwrap_or(last), self.cpus.len())
     }
 
     /// The group of each thread. One that ended before it was looked at was in that of the thread that started it.
@@ -370,14 +384,5 @@ impl Threads {
             groups.push(thread.attributes.as_ref().map_or_else(inherited, |known| known.group.clone()));
         }
         groups
-    }
-
-    /// The totals of each command.
-    pub(super) fn by_command(past: &[Past]) -> BTreeMap<String, Did> {
-        let mut did: BTreeMap<String, Did> = BTreeMap::new();
-        for one in past {
-            did.entry(one.command.clone()).or_default().merge(&one.did);
-        }
-        did
     }
 }

@@ -62,7 +62,7 @@ impl Machine<'_> {
         let origin = match last_cpu {
             // It ran before the simulation, and may have blocked there.
             Some(_) if self.resume_blocked(process) => return,
-            Some(_) => Origin::Interrupted,
+            Some(_) => Origin::Resumed,
             None => Origin::Started(parent),
         };
         self.enqueue(process, origin);

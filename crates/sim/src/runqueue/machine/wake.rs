@@ -69,7 +69,7 @@ impl Machine<'_> {
     pub(super) fn enqueue(&mut self, process: usize, origin: Origin) {
         let one = &mut self.processes[process];
         one.queued_at = Some(self.now);
-        one.woken = true;
+        one.woken = origin != Origin::Resumed;
         let ready = self.scheduling.ready(one.task, origin, self.now);
         self.notice(process, ready);
     }

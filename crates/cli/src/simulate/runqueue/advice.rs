@@ -1,0 +1,79 @@
+//! Advice about the scheduler of a mix, in words: what to do, and whom it would harm.
+
+use super::words::with_unit;
+use crate::visible::visible;
+use warmcore_scenario::RunQueueScenario;
+use warmcore_sim::runqueue::advice::{Advice, Assessment, RunFigures, WORTH_PERCENT, advise, longest_wait};
+use warmcore_units::Estimate;
+
+/// What to do, who would lose by it, and whom any of the alternatives would starve: a line each.
+pub(crate) fn advice(scenario: &RunQueueScenario, base: &[RunFigures], assessed: &[Assessment]) -> String {
+    let mut lines = vec![sentence(base, assessed)];
+    lines.extend(losers(scenario, base, assessed));
+    lines.extend(starving(scenario, base, assessed));
+    lines.join("\n") + "\n"
+}
+
+/// What to do.
+pub(crate) fn sentence(base: &[RunFigures], assessed: &[Assessment]) -> String {
+    match advise(base, assessed) {
+        Advice::Change(best) => format!(
+            "Advice: {} would make this mix {} faster.",
+            best.alternative.name,
+            with_unit(&best.gain, "%")
+        ),
+        Advice::Harmful(best) => format!(
+            "Advice: keep the scheduler. {} would make this mix {} faster, but at the cost of some.",
+            best.alternative.name,
+            with_unit(&best.gain, "%")
+        ),
+        Advice::Keep => format!(
+            "Advice: keep the scheduler. No alternative is faster by {WORTH_PERCENT} % beyond the scatter of the runs."
+        ),
+        Advice::OneRun => "Advice: none. One run has no scatter to compare with: give --runs 2 or more.".to_owned(),
+        Advice::NoMisses => "Advice: cannot tell what affinity would save, since no application has a `footprint`: with it, cache \
+                             misses are charged. Without misses, no alternative is faster."
+            .to_owned(),
+        Advice::NoAlternative => {
+            "Advice: none. There is no other scheduler than the scenario's to compare with.".to_owned()
+        }
+    }
+}
+
+/// The applications that lose by the alternative that the advice names.
+pub(crate) fn losers(
+    scenario: &RunQueueScenario,
+    base: &[RunFigures],
+    assessed: &[Assessment],
+) -> Vec<String> {
+    let (Advice::Change(best) | Advice::Harmful(best)) = advise(base, assessed) else { return Vec::new() };
+    let loses = |(place, gain): (usize, &Estimate<f64>)| {
+        (gain.mean + gain.half() < 0.0).then(|| {
+            let slower = Estimate::new(-gain.mean, gain.half());
+            let name = visible(&scenario.applications[place].name);
+            format!("With it, {name} would be {} slower.", with_unit(&slower, "%"))
+        })
+    };
+    best.gains.iter().enumerate().filter_map(loses).collect()
+}
+
+/// Whom the alternatives would starve.
+pub(crate) fn starving(
+    scenario: &RunQueueScenario,
+    base: &[RunFigures],
+    assessed: &[Assessment],
+) -> Vec<String> {
+    let one = |one: &Assessment, place: usize| {
+        format!(
+            "Starving: with {}, a process of {} waits up to {} instead of {}.",
+            one.alternative.name,
+            visible(&scenario.applications[place].name),
+            with_unit(&one.longest_waits[place], "s"),
+            with_unit(&longest_wait(base, place), "s")
+        )
+    };
+    assessed
+        .iter()
+        .flat_map(|each| each.starved(base).into_iter().map(move |place| one(each, place)))
+        .collect()
+}
