@@ -20,7 +20,7 @@ use std::path::Path;
 use std::time::Instant;
 use warmcore_record::atomic_file::{self, Existing};
 use warmcore_scenario::RunQueueScenario;
-use warmcore_scenario::runqueue::{RecordedDelays, SchedulerKind, UnixScheduler};
+use warmcore_scenario::runqueue::{RecordedDelays, References, SchedulerKind, UnixScheduler};
 use warmcore_sim::runqueue::advice::{Assessment, RunFigures, alternatives, assess, longest_wait};
 use warmcore_sim::runqueue::derive::derive;
 use warmcore_sim::runqueue::{ApplicationTally, Outcome, Tally, simulate_logged, simulate_watched};
@@ -75,7 +75,14 @@ fn print_footprints(scenario: &RunQueueScenario) -> miette::Result<()> {
     let text = toml::to_string(&derivation.scenario).into_diagnostic()?;
     let head = "# Footprints derived from references: a process of each application alone with the caches of the machine, \
                 cold against warm.\n# Times of computing hold what a process waits for its cpu's own caches.\n";
-    crate::output::print(format!("{head}{text}").as_bytes())
+    let writers = scenario
+        .applications
+        .iter()
+        .filter(|one| one.references.as_ref().is_some_and(References::writes_shared));
+    let warnings: String = writers.map(|one| format!(
+        "# Processes of {} write memory that they share. A footprint does not hold who takes whose lines away: gains can be far from \
+         those that the references give.\n", visible(&one.name))).collect();
+    crate::output::print(format!("{head}{warnings}{text}").as_bytes())
 }
 
 /// Refuses to write the log over the scenario.

@@ -75,6 +75,12 @@ const MAX_LINES: f64 = 16_777_216.0;
 const SMALLEST_LINE: f64 = 16.0;
 
 impl References {
+    /// Whether processes write what others of the application use.
+    #[must_use]
+    pub fn writes_shared(&self) -> bool {
+        self.parts.iter().any(|part| part.is_shared() && part.stores > 0.0)
+    }
+
     /// The size of what each process has alone, in bytes.
     #[must_use]
     pub fn private_bytes(&self) -> u64 {

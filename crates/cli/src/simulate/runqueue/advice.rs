@@ -3,13 +3,16 @@
 use super::words::with_unit;
 use crate::visible::visible;
 use warmcore_scenario::RunQueueScenario;
-use warmcore_sim::runqueue::advice::{Advice, Assessment, RunFigures, WORTH_PERCENT, advise, longest_wait};
+use warmcore_sim::runqueue::advice::{
+    Advice, Assessment, RunFigures, WORTH_PERCENT, advise, longest_wait, rejected, starving_now,
+};
 use warmcore_units::Estimate;
 
 /// What to do, who would lose by it, and whom any of the alternatives would starve: a line each.
 pub(crate) fn advice(scenario: &RunQueueScenario, base: &[RunFigures], assessed: &[Assessment]) -> String {
     let mut lines = vec![sentence(base, assessed)];
     lines.extend(losers(scenario, base, assessed));
+    lines.extend(not_advised(scenario, base, assessed));
     lines.extend(starving(scenario, base, assessed));
     lines.join("\n") + "\n"
 }
@@ -27,9 +30,15 @@ pub(crate) fn sentence(base: &[RunFigures], assessed: &[Assessment]) -> String {
             best.alternative.name,
             with_unit(&best.gain, "%")
         ),
-        Advice::Keep => format!(
-            "Advice: keep the scheduler. No alternative is faster by {WORTH_PERCENT} % beyond the scatter of the runs."
+        Advice::CannotTell { best, runs } => format!(
+            "Advice: none yet. {} may make this mix faster, by {}, and harm nobody, but the scatter of the runs does not tell: {}.",
+            best.alternative.name,
+            with_unit(&best.gain, "%"),
+            enough(runs)
         ),
+        Advice::Keep => {
+            format!("Advice: keep the scheduler. No alternative makes this mix faster by {WORTH_PERCENT} %.")
+        }
         Advice::OneRun => "Advice: none. One run has no scatter to compare with: give --runs 2 or more.".to_owned(),
         Advice::NoMisses => "Advice: cannot tell what affinity would save, since no application has a `footprint`: with it, cache \
                              misses are charged. Without misses, no alternative is faster."
@@ -46,7 +55,7 @@ pub(crate) fn losers(
     base: &[RunFigures],
     assessed: &[Assessment],
 ) -> Vec<String> {
-    let (Advice::Change(best) | Advice::Harmful(best)) = advise(base, assessed) else { return Vec::new() };
+    let Some(best) = advise(base, assessed).about() else { return Vec::new() };
     let loses = |(place, gain): (usize, &Estimate<f64>)| {
         (gain.mean + gain.half() < 0.0).then(|| {
             let slower = Estimate::new(-gain.mean, gain.half());
@@ -57,7 +66,37 @@ pub(crate) fn losers(
     best.gains.iter().enumerate().filter_map(loses).collect()
 }
 
-/// Whom the alternatives would starve.
+/// The most runs that are worth naming.
+const MANY_RUNS: f64 = 1000.0;
+
+/// How many runs would tell.
+fn enough(runs: f64) -> String {
+    match runs {
+        runs if runs <= MANY_RUNS => format!("about {:.0} would (--runs)", runs.ceil()),
+        _ => format!("not even {MANY_RUNS} would"),
+    }
+}
+
+/// The alternatives that look faster than what is advised, and why they are not.
+pub(crate) fn not_advised(
+    scenario: &RunQueueScenario,
+    base: &[RunFigures],
+    assessed: &[Assessment],
+) -> Vec<String> {
+    let line = |(one, harmed): (&Assessment, Vec<usize>)| {
+        let gain = with_unit(&one.gain, "%");
+        let harm = |place: &usize| {
+            let name = visible(&scenario.applications[*place].name);
+            format!("{name} would gain {}", with_unit(&one.gains[*place], "%"))
+        };
+        let harmed: Vec<String> = harmed.iter().map(harm).collect();
+        let why = if harmed.is_empty() { "its gain is not sure".to_owned() } else { harmed.join(", ") };
+        format!("Not advised: {}, {gain} faster, since {why}.", one.alternative.name)
+    };
+    rejected(base, assessed).into_iter().map(line).collect()
+}
+
+/// Whom the scenario's own scheduler starves, and whom the alternatives would.
 pub(crate) fn starving(
     scenario: &RunQueueScenario,
     base: &[RunFigures],
@@ -72,8 +111,14 @@ pub(crate) fn starving(
             with_unit(&longest_wait(base, place), "s")
         )
     };
-    assessed
-        .iter()
-        .flat_map(|each| each.starved(base).into_iter().map(move |place| one(each, place)))
-        .collect()
+    let now = starving_now(scenario, base).into_iter().map(|place| {
+        let name = visible(&scenario.applications[place].name);
+        format!(
+            "Starving now: a process of {name} waits up to {}.",
+            with_unit(&longest_wait(base, place), "s")
+        )
+    });
+    let then =
+        assessed.iter().flat_map(|each| each.starved(base).into_iter().map(move |place| one(each, place)));
+    now.chain(then).collect()
 }

@@ -3,13 +3,13 @@
 
 use super::tables::{longest, meaning};
 use super::{Swept, points};
-use crate::simulate::runqueue::advice::{losers, sentence, starving};
+use crate::simulate::runqueue::advice::{losers, not_advised, sentence, starving};
 use warmcore_record::chart::{Axis, Direction, Mark, Point, Series, Style, Unit, View};
 use warmcore_record::document::{KeyFigure, ReportVerdict, Section};
 use warmcore_record::table::{Cell, Row};
 use warmcore_record::{Block, Chart, Document, Manifest, Table};
 use warmcore_sim::runqueue::advice::{
-    Advice, Alternative, GREATEST_LOSS_PERCENT, RunFigures, STARVED_FACTOR, STARVED_S, WORTH_PERCENT, advise,
+    Alternative, GREATEST_LOSS_PERCENT, RunFigures, STARVED_FACTOR, STARVED_S, WORTH_PERCENT, advise,
     longest_wait,
 };
 use warmcore_units::Estimate;
@@ -55,11 +55,7 @@ fn verdict(swept: &Swept) -> ReportVerdict {
 fn key_figures(swept: &Swept) -> Vec<KeyFigure> {
     let known = swept.assessed.iter().filter(|one| !one.gain.mean.is_nan());
     let fastest = known.max_by(|one, other| one.gain.mean.total_cmp(&other.gain.mean));
-    let named = match advise(swept.base(), &swept.assessed) {
-        Advice::Change(best) | Advice::Harmful(best) => Some(best),
-        _ => fastest,
-    };
-    let Some(one) = named else { return Vec::new() };
+    let Some(one) = advise(swept.base(), &swept.assessed).about().or(fastest) else { return Vec::new() };
     let percent = |gain: &Estimate<f64>, meaning: String| KeyFigure {
         value: format!("{:+.2} %", gain.mean).replace('-', "−"),
         half_width: half_width(gain, "%"),
@@ -140,6 +136,7 @@ fn harm(swept: &Swept) -> Section {
          than {STARVED_S} s and {STARVED_FACTOR} times as long as now."
     )];
     intro.extend(losers(&swept.scenario, base, &swept.assessed));
+    intro.extend(not_advised(&swept.scenario, base, &swept.assessed));
     intro.extend(starving(&swept.scenario, base, &swept.assessed));
     let mut rows = Vec::new();
     for ((one, runs), assessed) in swept.all.iter().zip(swept.assessments()) {

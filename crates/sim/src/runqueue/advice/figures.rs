@@ -1,7 +1,7 @@
 //! What comparing schedulers needs of the runs of each, and what the comparison says.
 
 use super::super::tally::{ApplicationTally, Tally};
-use super::{Alternative, GREATEST_LOSS_PERCENT, STARVED_FACTOR, STARVED_S};
+use super::{Alternative, GREATEST_LOSS_PERCENT, STARVED_FACTOR, STARVED_S, WORTH_PERCENT};
 use serde::{Deserialize, Serialize};
 use warmcore_scenario::RunQueueScenario;
 use warmcore_stats::{Interval, Replications};
@@ -153,6 +153,34 @@ pub struct Assessment {
     pub longest_waits: Vec<Estimate<f64>>,
 }
 
+/// What runs say of a statement.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Likelihood {
+    /// It is wrong.
+    No,
+    /// The interval does not tell.
+    Possible,
+    /// It is right.
+    Sure,
+}
+
+impl Likelihood {
+    /// Whether `estimate` is above `limit`.
+    fn above(estimate: &Estimate<f64>, limit: f64) -> Self {
+        let Estimate { mean, .. } = *estimate;
+        match estimate.half() {
+            half if mean - half > limit => Self::Sure,
+            half if mean + half > limit => Self::Possible,
+            _ => Self::No,
+        }
+    }
+}
+
+/// Whether a `gain` is a loss of more than [`GREATEST_LOSS_PERCENT`].
+fn slows(gain: &Estimate<f64>) -> Likelihood {
+    Likelihood::above(&Estimate::new(-gain.mean, gain.half()), GREATEST_LOSS_PERCENT)
+}
+
 impl Assessment {
     /// What the `runs` of `alternative` say beside those of the scheduler of `scenario`, which are `base`.
     #[must_use]
@@ -180,10 +208,38 @@ impl Assessment {
         }
     }
 
+    /// Whether it is faster by [`WORTH_PERCENT`].
+    pub(super) fn is_worth(&self) -> Likelihood {
+        Likelihood::above(&self.gain, WORTH_PERCENT)
+    }
+
     /// Whether it starves an application, or makes one slower by more than [`GREATEST_LOSS_PERCENT`].
-    pub(super) fn is_harmful(&self, base: &[RunFigures]) -> bool {
-        let loses = |gain: &Estimate<f64>| gain.mean + gain.half() < -GREATEST_LOSS_PERCENT;
-        self.gains.iter().any(loses) || !self.starved(base).is_empty()
+    pub(super) fn harms(&self, base: &[RunFigures]) -> Likelihood {
+        if !self.starved(base).is_empty() {
+            return Likelihood::Sure;
+        }
+        self.gains.iter().map(slows).max().unwrap_or(Likelihood::No)
+    }
+
+    /// The applications that it may starve, or make slower by more than [`GREATEST_LOSS_PERCENT`].
+    pub(super) fn harmed(&self, base: &[RunFigures]) -> Vec<usize> {
+        let mut harmed = self.starved(base);
+        let slower = self.gains.iter().enumerate().filter(|(_, gain)| slows(gain) > Likelihood::No);
+        harmed.extend(slower.map(|(place, _)| place));
+        harmed.sort_unstable();
+        harmed.dedup();
+        harmed
+    }
+
+    /// About how many runs it would take to tell whether it is worth it and harmless, where `runs` did not: half-widths shrink with
+    /// their root.
+    pub(super) fn runs_to_tell(&self, runs: usize) -> f64 {
+        let needed = |estimate: &Estimate<f64>, limit: f64| {
+            let distance = (estimate.mean - limit).abs();
+            if estimate.half() <= distance { 0.0 } else { runs as f64 * (estimate.half() / distance).powi(2) }
+        };
+        let harms = self.gains.iter().map(|gain| needed(gain, -GREATEST_LOSS_PERCENT));
+        harms.fold(needed(&self.gain, WORTH_PERCENT), f64::max)
     }
 
     /// The applications that it would starve, whose own longest waits are those of `base`.
