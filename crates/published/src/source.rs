@@ -29,9 +29,6 @@ pub struct Source<E> {
     pub conclusions: &'static [Conclusion],
     /// What is assumed where the text leaves a choice.
     pub choices: &'static [&'static str],
-    /// The figures whose values are taken as published, not reproduced. Claims that need no other figures are
-    /// arithmetic on what the publication itself states.
-    pub given: &'static [&'static str],
     /// Terms of the field, with their meaning.
     pub glossary: &'static [(&'static str, &'static str)],
 }

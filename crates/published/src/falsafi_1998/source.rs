@@ -25,7 +25,6 @@ pub fn source() -> Source<Runs> {
         claims: claims::all(),
         conclusions: &CONCLUSIONS,
         choices: &CHOICES,
-        given: &["table-5-1-rows"],
         glossary: &GLOSSARY,
     }
 }

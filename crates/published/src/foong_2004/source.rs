@@ -20,7 +20,6 @@ pub fn source() -> Source<Measurements> {
         claims: claims::all(),
         conclusions: &CONCLUSIONS,
         choices: &CHOICES,
-        given: &[],
         glossary: &[],
     }
 }

@@ -26,7 +26,6 @@ pub fn source() -> Source<Simulations> {
         claims: claims::all(),
         conclusions: &CONCLUSIONS,
         choices: &CHOICES,
-        given: &["table-2", "4"],
         glossary: &GLOSSARY,
     }
 }

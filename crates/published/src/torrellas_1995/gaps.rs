@@ -7,8 +7,10 @@ use super::claims;
 use super::open::{Open, OpenParameter};
 use super::parts::{Part, PredictionError, Steps};
 use super::predictions::{Predictions, all_points, simulated};
+use crate::claim::named;
 use crate::reading::Band;
-use crate::{Claim, Finding, Value, ValueAt};
+use crate::verdict::Standing;
+use crate::{Claim, Finding, Value};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -75,8 +77,7 @@ pub(super) fn vary(
         let values = steps.part(&key, get, Part::Values, || {
             let from = Some(&chosen.calibration);
             let calibration = Calibration::new(open, chosen.calibration.seed, from, precision, steps)?;
-            steps.check()?;
-            let outcomes = simulated(&calibration, &all_points(), runs)?;
+            let outcomes = simulated(&calibration, &all_points(), runs, steps)?;
             Ok(values(&Predictions::new(calibration, outcomes)))
         })?;
         steps.step();
@@ -102,46 +103,47 @@ fn values(predictions: &Predictions) -> BTreeMap<String, Places> {
 /// would decide what is undecided.
 pub(super) fn explain(predictions: &Predictions, claim: &Claim<Predictions>, finding: &Finding) -> String {
     let band = claim.reading.band();
-    let mut inside: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    let mut outside = Vec::new();
+    let gaps = &predictions.gaps;
+    let mut reached: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    let mut unreached = Vec::new();
     let mut runs = Vec::new();
     for (place, found) in finding.found.iter().enumerate() {
-        let Value { low, high, .. } = found.value;
-        if band.from <= low && high <= band.to {
-            continue;
+        match Standing::new(found.value, band) {
+            Standing::AsStated => continue,
+            Standing::Undecided => {
+                runs.push(named(found, &needed(predictions.runs(), found.value, band)));
+                continue;
+            }
+            Standing::Otherwise => {}
         }
-        if low <= band.to && band.from <= high {
-            runs.push(named(found, &needed(predictions.runs(), found.value, band)));
-            continue;
-        }
-        let tried = || {
-            let gaps = &predictions.gaps;
-            gaps.tried.iter().filter_map(move |gap| {
-                Some((gap.parameter.name, found.value.mean + gaps.shift(gap, claim.id, place)?))
-            })
-        };
-        let mut names: Vec<&str> = tried()
+        let shifted = |gap| Some(found.value.mean + gaps.shift(gap, claim.id, place)?);
+        let tried: Vec<(&str, f64)> =
+            gaps.tried.iter().filter_map(|gap| Some((gap.parameter.name, shifted(gap)?))).collect();
+        let mut names: Vec<&str> = tried
+            .iter()
             .filter(|(_, value)| (band.from..=band.to).contains(value))
-            .map(|(name, _)| name)
+            .map(|(name, _)| *name)
             .collect();
         names.dedup();
         if names.is_empty() {
-            let [least, most] = tried()
-                .fold([found.value.mean; 2], |[least, most], (_, value)| [least.min(value), most.max(value)]);
-            outside.push(named(found, &format!("{least:.1} to {most:.1}")));
+            let (least, most) =
+                tried.iter().fold((found.value.mean, found.value.mean), |(least, most), (_, value)| {
+                    (least.min(*value), most.max(*value))
+                });
+            unreached.push(named(found, &format!("{least:.1} to {most:.1}")));
         }
         for name in names {
-            inside.entry(name).or_default().push(found.at());
+            reached.entry(name).or_default().push(found.at());
         }
     }
     let mut parts = Vec::new();
-    if !predictions.gaps.tried.is_empty() {
-        parts.extend(inside.iter().map(|(name, places)| match places.join(", ") {
-            at if at.is_empty() => format!("Inside the range of \"{name}\"."),
-            at => format!("Inside the range of \"{name}\": {at}."),
-        }));
-        if !outside.is_empty() {
-            parts.push(format!("Outside of everything that was varied: {}.", outside.join(", ")));
+    if !gaps.tried.is_empty() {
+        parts.extend(reached.into_iter().map(|(name, places)| why_reached(name, &places)));
+        if !unreached.is_empty() {
+            let ranges = unreached.join(", ");
+            parts.push(format!(
+                "Not the reason: any one parameter that the text leaves open; with all their values ours is {ranges}."
+            ));
         }
     }
     if !runs.is_empty() {
@@ -150,8 +152,14 @@ pub(super) fn explain(predictions: &Predictions, claim: &Claim<Predictions>, fin
     parts.join(" ")
 }
 
-fn named(found: &ValueAt, text: &str) -> String {
-    if found.place.is_empty() { text.to_owned() } else { format!("{} ({text})", found.at()) }
+/// That another value of the parameter `name`, which the text leaves open, gives what it says at `places`.
+fn why_reached(name: &str, places: &[String]) -> String {
+    match places.join(", ") {
+        at if at.is_empty() => {
+            format!("The text does not give \"{name}\": another value of it gives what it says.")
+        }
+        at => format!("The text does not give \"{name}\": another value of it gives what it says of {at}."),
+    }
 }
 
 /// The most runs that are worth naming.
