@@ -48,6 +48,20 @@ pub struct PublishedFigure {
     pub states: &'static str,
 }
 
+impl PublishedFigure {
+    /// A figure, from its name, label, title, what it is about and what the publication says it shows.
+    #[must_use]
+    pub const fn new(
+        name: &'static str,
+        label: &'static str,
+        title: &'static str,
+        about: &'static str,
+        states: &'static str,
+    ) -> Self {
+        Self { name, label, title, about, states }
+    }
+}
+
 /// A conclusion of the publication, and the ids of the claims it rests on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Conclusion {

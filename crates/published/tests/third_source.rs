@@ -176,6 +176,14 @@ fn only_claims_of_the_figures_asked_for_are_judged() {
 }
 
 #[test]
+fn every_source_is_sound() {
+    assert_eq!(warmcore_published::salehi_1994::source().check(), Ok(()));
+    assert_eq!(warmcore_published::foong_2004::source().check(), Ok(()));
+    assert_eq!(warmcore_published::torrellas_1995::source().check(), Ok(()));
+    assert_eq!(warmcore_published::falsafi_1998::source().check(), Ok(()));
+}
+
+#[test]
 fn inconsistent_sources_are_refused() {
     let mut doubled = source();
     doubled.claims.push(doubled.claims[0].clone());

@@ -180,11 +180,3 @@ impl Evidence for Runs {
         columns::results(self)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn the_source_is_sound() {
-        assert_eq!(super::source().check(), Ok(()));
-    }
-}

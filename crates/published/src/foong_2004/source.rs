@@ -148,11 +148,3 @@ fn rows(point: &Point) -> Vec<Row<'_>> {
     })
     .collect()
 }
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn the_source_is_sound() {
-        assert_eq!(super::source().check(), Ok(()));
-    }
-}
