@@ -20,7 +20,7 @@ const REQUESTS: u64 = 4000;
 /// Times between a border's ends are at most so far apart.
 const BORDER_WIDTH: f64 = 1.05;
 /// A gain below this part is not worth another arrangement.
-pub const WORTH: f64 = 0.01;
+pub const WORTH_FRACTION: f64 = 0.01;
 
 /// Which of the two completes more requests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,7 +29,7 @@ pub enum Winner {
     Dedicated,
     /// All processors in turn.
     Multiplexed,
-    /// They differ by less than [`WORTH`], or the runs do not tell.
+    /// They differ by less than [`WORTH_FRACTION`], or the runs do not tell.
     Undecided,
 }
 
@@ -62,13 +62,13 @@ pub struct Border {
 }
 
 impl Comparison {
-    /// Which is faster, by [`WORTH`] beyond the scatter of the runs.
+    /// Which is faster, by [`WORTH_FRACTION`] beyond the scatter of the runs.
     #[must_use]
     pub fn winner(&self) -> Winner {
         let Interval { mean, half_width, .. } = self.gain;
         match mean {
-            mean if mean - half_width > WORTH => Winner::Dedicated,
-            mean if -mean - half_width > WORTH => Winner::Multiplexed,
+            mean if mean - half_width > WORTH_FRACTION => Winner::Dedicated,
+            mean if -mean - half_width > WORTH_FRACTION => Winner::Multiplexed,
             _ => Winner::Undecided,
         }
     }
