@@ -104,7 +104,7 @@ impl<E: Evidence> Concluded<E> {
 }
 
 impl<E> Concluded<E> {
-    /// Our values in words: `9.7 ± 0.1 % (MRU) to 31.0 ± 0.2 % (LRU), as stated at 3 of 5`.
+    /// Our values in words: `9.7 ± 0.1 % at MRU to 31.0 ± 0.2 % at LRU, as stated at 3 of 5`.
     #[must_use]
     pub fn our_values(&self) -> String {
         let Some((least, greatest)) = self.finding.as_ref().and_then(Finding::extremes) else {
@@ -184,7 +184,7 @@ fn outside(finding: &Finding, band: Band, unit: &str) -> String {
             })
             .collect(),
     );
-    let [far, open] = [("Ours is outside: ", far), ("The interval reaches outside: ", open)]
+    let [far, open] = [("Ours is outside: ", far), ("The interval is partly outside: ", open)]
         .map(|(words, list)| if list.is_empty() { list } else { format!("{words}{list}.") });
     format!("{far} {open}")
 }
@@ -200,6 +200,6 @@ fn listed(parts: Vec<String>) -> String {
 pub(crate) fn named(found: &ValueAt, text: &str) -> String {
     match found.at() {
         at if at.is_empty() => text.to_owned(),
-        at => format!("{text} ({at})"),
+        at => format!("{text} at {at}"),
     }
 }

@@ -171,9 +171,8 @@ fn all_claims<E: Evidence>(reproduction: &Reproduction<E>) -> Option<Section> {
     };
     let row = |one: &Concluded<E>| {
         row(
-            one.claim.says,
+            &format!("{} ({})", one.claim.says, one.place),
             [
-                one.place.clone(),
                 one.claim.published.to_owned(),
                 one.accepted(),
                 one.our_values(),
@@ -187,12 +186,11 @@ fn all_claims<E: Evidence>(reproduction: &Reproduction<E>) -> Option<Section> {
         caption: format!("Every claim of {short} about its results"),
         header: Table::simple_header([
             format!("{short} says").as_str(),
-            "where",
             "published",
             "accepted",
             "ours, with 95 % intervals",
             "verdict",
-            "why not",
+            "remarks",
         ]),
         rows: claims.iter().map(row).collect(),
         notes: Vec::new(),

@@ -105,10 +105,10 @@ fn a_source_of_a_few_lines_goes_through_the_whole_flow() {
     );
     let first = &reproduction.claims[0];
     assert_eq!(first.place, "§2, figure 1(a)");
-    assert_eq!(first.our_values(), "2.0 ± 0.2 min (red) to 5.5 ± 0.2 min (green), as stated at 2 of 3");
+    assert_eq!(first.our_values(), "2.0 ± 0.2 min at red to 5.5 ± 0.2 min at green, as stated at 2 of 3");
     assert_eq!(first.accepted(), "4 to 6 min (within a fifth of 5)");
-    assert_eq!(first.reason(), "Ours is outside: 2.0 min below (red).");
-    assert_eq!(reproduction.claims[2].reason(), "The interval reaches outside: 0.2 min above. The first.");
+    assert_eq!(first.reason(), "Ours is outside: 2.0 min below at red.");
+    assert_eq!(reproduction.claims[2].reason(), "The interval is partly outside: 0.2 min above. The first.");
 
     let report = document(&reproduction, Manifest::now("test", "0"));
     assert_eq!(report.validate(), Ok(()));

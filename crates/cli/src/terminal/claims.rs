@@ -8,14 +8,14 @@ use warmcore_published::{Basis, Summary};
 /// How wide a table is where nobody says how wide the terminal is, such as in a pipe.
 const WIDTH: u16 = 120;
 
-/// Every claim with its verdict, how many there are of each, and why some do not hold.
+/// Every claim with its verdict, how many there are of each, and what is to be said of some.
 pub(crate) fn table_of(summary: &Summary) -> String {
     if summary.claims.is_empty() {
         return "\nNo claim rests on these figures alone.\n".to_owned();
     }
     let mut claims =
         fitting(table(["claim", "published", "accepted", "ours, with 95% intervals", "verdict"]));
-    let mut reasons = fitting(table(["why not", ""]));
+    let mut remarks = fitting(table(["remarks on", ""]));
     for claim in &summary.claims {
         claims.add_row([
             format!("{} ({})", claim.claim, claim.place),
@@ -25,14 +25,14 @@ pub(crate) fn table_of(summary: &Summary) -> String {
             claim.verdict_in_words.clone(),
         ]);
         if !claim.reason.is_empty() {
-            reasons.add_row([claim.claim.to_owned(), claim.reason.clone()]);
+            remarks.add_row([claim.claim.to_owned(), claim.reason.clone()]);
         }
     }
-    let reasons = match reasons.row_count() {
+    let remarks = match remarks.row_count() {
         0 => String::new(),
-        _ => format!("{reasons}\n\n"),
+        _ => format!("{remarks}\n\n"),
     };
-    format!("\n{claims}\n\n{reasons}{}", counts(summary))
+    format!("\n{claims}\n\n{remarks}{}", counts(summary))
 }
 
 /// `table`, no wider than the terminal.
@@ -53,6 +53,7 @@ fn counts(summary: &Summary) -> String {
         let what = match basis {
             Basis::Prediction => "",
             Basis::Fitted => " that the model was fitted to",
+            Basis::Construction if all == 1 => " that follows from what the model was given",
             Basis::Construction => " that follow from what the model was given",
         };
         format!("{all} {claims}{what}: {}.\n", verdicts.join(", "))

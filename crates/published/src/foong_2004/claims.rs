@@ -218,7 +218,7 @@ mod tests {
         assert!(found[..5].iter().all(|(_, verdict, _)| *verdict == ClaimVerdict::Holds), "{found:?}");
         assert!(found[5..].iter().all(|(_, verdict, _)| *verdict == ClaimVerdict::NotDerived), "{found:?}");
         let full = &found[2].2;
-        assert!(full.starts_with("29.0 ± 1.6 % (TX, 64 bytes)"), "{full}");
+        assert!(full.starts_with("29.0 ± 1.6 % at TX, 64 bytes"), "{full}");
     }
 
     #[test]

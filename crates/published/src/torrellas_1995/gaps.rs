@@ -147,7 +147,7 @@ pub(super) fn explain(predictions: &Predictions, claim: &Claim<Predictions>, fin
         }
     }
     if !runs.is_empty() {
-        parts.push(format!("The interval is too wide; it would take runs: {}.", runs.join(", ")));
+        parts.push(format!("Runs that would decide: {}.", runs.join(", ")));
     }
     parts.join(" ")
 }
