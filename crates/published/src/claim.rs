@@ -162,7 +162,7 @@ impl<E> Concluded<E> {
     }
 }
 
-/// Which values lie outside `band` and how far, the farthest first; then those whose interval is partly outside.
+/// Which values lie outside `band` and how far, the farthest first; then those whose interval reaches outside, and how far.
 fn outside(finding: &Finding, band: Band, unit: &str) -> String {
     let standing = |wanted: Standing| {
         let is = move |found: &&ValueAt| Standing::new(found.value, band) == wanted;
@@ -170,9 +170,15 @@ fn outside(finding: &Finding, band: Band, unit: &str) -> String {
     };
     let mut beyond: Vec<&ValueAt> = standing(Standing::Otherwise).collect();
     beyond.sort_by(|one, other| band.excess(other.value.mean).0.total_cmp(&band.excess(one.value.mean).0));
-    let by = |found: &ValueAt, value: f64| {
-        let (distance, side) = band.excess(value);
-        named(found, &format!("{distance:.1} {unit} {side}").replace("  ", " "))
+    let by = |found: &ValueAt, end: f64| {
+        let (distance, side) = band.excess(end);
+        let distance = match distance {
+            f64::INFINITY if found.value.mean.is_finite() => return named(found, "no interval"),
+            f64::INFINITY => "∞".to_owned(),
+            near if near < 0.1 => format!("{near:.2}"),
+            far => format!("{far:.1}"),
+        };
+        named(found, &format!("{distance} {unit} {side}").replace("  ", " "))
     };
     let far = listed(beyond.iter().map(|found| by(found, found.value.mean)).collect());
     let open = listed(
@@ -184,7 +190,7 @@ fn outside(finding: &Finding, band: Band, unit: &str) -> String {
             })
             .collect(),
     );
-    let [far, open] = [("Ours is outside: ", far), ("The interval is partly outside: ", open)]
+    let [far, open] = [("Ours is outside: ", far), ("Undecided, as the interval reaches outside: ", open)]
         .map(|(words, list)| if list.is_empty() { list } else { format!("{words}{list}.") });
     format!("{far} {open}")
 }

@@ -108,7 +108,10 @@ fn a_source_of_a_few_lines_goes_through_the_whole_flow() {
     assert_eq!(first.our_values(), "2.0 ± 0.2 min at red to 5.5 ± 0.2 min at green, as stated at 2 of 3");
     assert_eq!(first.accepted(), "4 to 6 min (within a fifth of 5)");
     assert_eq!(first.reason(), "Ours is outside: 2.0 min below at red.");
-    assert_eq!(reproduction.claims[2].reason(), "The interval is partly outside: 0.2 min above. The first.");
+    assert_eq!(
+        reproduction.claims[2].reason(),
+        "Undecided, as the interval reaches outside: 0.2 min above. The first."
+    );
 
     let report = document(&reproduction, Manifest::now("test", "0"));
     assert_eq!(report.validate(), Ok(()));
@@ -153,6 +156,23 @@ fn fits_and_constructions_are_counted_apart() {
     let summary = Summary::new(&reproduction);
     assert_eq!(summary.verdicts[&Basis::Prediction].values().sum::<usize>(), 2);
     assert_eq!(summary.verdicts[&Basis::Construction]["holds"], 1);
+}
+
+#[test]
+fn what_lies_outside_is_named_by_its_distance() {
+    let reason = |value: Value| {
+        let evidence = Boiled(vec![("red", value), ("blue", value)]);
+        source().conclude(evidence, vec!["1a"]).claims[0].reason()
+    };
+    // About five: from 4 to 6.
+    assert_eq!(reason(Value::exact(3.0)), "Ours is outside: 1.0 min below at red; 1.0 min below at blue.");
+    assert_eq!(reason(Value::exact(6.04)), "Ours is outside: 0.04 min above at red; 0.04 min above at blue.");
+    let unknown = Value { mean: 5.0, low: f64::NEG_INFINITY, high: f64::INFINITY };
+    assert_eq!(
+        reason(unknown),
+        "Undecided, as the interval reaches outside: no interval at red; no interval at blue."
+    );
+    assert_eq!(reason(Value::exact(5.0)), "");
 }
 
 /// A conclusion does not stand on the half of its claims that happens to be looked at.

@@ -104,9 +104,7 @@ fn values(predictions: &Predictions) -> BTreeMap<String, Places> {
 pub(super) fn explain(predictions: &Predictions, claim: &Claim<Predictions>, finding: &Finding) -> String {
     let band = claim.reading.band();
     let gaps = &predictions.gaps;
-    let mut reached: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    let mut unreached = Vec::new();
-    let mut runs = Vec::new();
+    let (mut reached, mut unreached, mut runs) = (Vec::new(), Vec::new(), Vec::new());
     for (place, found) in finding.found.iter().enumerate() {
         match Standing::new(found.value, band) {
             Standing::AsStated => continue,
@@ -119,47 +117,32 @@ pub(super) fn explain(predictions: &Predictions, claim: &Claim<Predictions>, fin
         let shifted = |gap| Some(found.value.mean + gaps.shift(gap, claim.id, place)?);
         let tried: Vec<(&str, f64)> =
             gaps.tried.iter().filter_map(|gap| Some((gap.parameter.name, shifted(gap)?))).collect();
-        let mut names: Vec<&str> = tried
-            .iter()
-            .filter(|(_, value)| (band.from..=band.to).contains(value))
-            .map(|(name, _)| *name)
-            .collect();
+        let reaches = |(_, value): &&(&str, f64)| (band.from..=band.to).contains(value);
+        let mut names: Vec<&str> = tried.iter().filter(reaches).map(|(name, _)| *name).collect();
         names.dedup();
         if names.is_empty() {
-            let (least, most) =
-                tried.iter().fold((found.value.mean, found.value.mean), |(least, most), (_, value)| {
-                    (least.min(*value), most.max(*value))
-                });
+            let values = || tried.iter().map(|(_, value)| *value).chain([found.value.mean]);
+            let [least, most] =
+                [values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max)];
             unreached.push(named(found, &format!("{least:.1} to {most:.1}")));
-        }
-        for name in names {
-            reached.entry(name).or_default().push(found.at());
+        } else {
+            reached.push(named(found, &format!("\"{}\"", names.join("\", \""))));
         }
     }
     let mut parts = Vec::new();
     if !gaps.tried.is_empty() {
-        parts.extend(reached.into_iter().map(|(name, places)| why_reached(name, &places)));
-        if !unreached.is_empty() {
-            let ranges = unreached.join(", ");
-            parts.push(format!(
-                "Not the reason: any one parameter that the text leaves open; with all their values ours is {ranges}."
-            ));
-        }
+        parts
+            .push(said("As published with another value of something that the text leaves open: ", &reached));
+        parts.push(said("Not so with any other value of one such thing; ours is then ", &unreached));
     }
-    if !runs.is_empty() {
-        parts.push(format!("Runs that would decide: {}.", runs.join(", ")));
-    }
+    parts.push(said("Runs that would decide: ", &runs));
+    parts.retain(|part| !part.is_empty());
     parts.join(" ")
 }
 
-/// That another value of the parameter `name`, which the text leaves open, gives what it says at `places`.
-fn why_reached(name: &str, places: &[String]) -> String {
-    match places.join(", ") {
-        at if at.is_empty() => {
-            format!("The text does not give \"{name}\": another value of it gives what it says.")
-        }
-        at => format!("The text does not give \"{name}\": another value of it gives what it says of {at}."),
-    }
+/// A sentence that begins with `words` and lists `parts`; nothing without any.
+fn said(words: &str, parts: &[String]) -> String {
+    if parts.is_empty() { String::new() } else { format!("{words}{}.", parts.join("; ")) }
 }
 
 /// The most runs that are worth naming.
