@@ -39,6 +39,7 @@ pub mod affinity;
 pub mod capture;
 pub mod counters;
 pub mod cpu_time;
+mod detached;
 pub mod disturbance;
 #[allow(unsafe_code)]
 pub mod executable;

@@ -1,10 +1,38 @@
 //! A claim of a source: what the text says, which values count as that, how our value is derived, and the
 //! verdict.
 
-use crate::finding::Finding;
-use crate::reading::Reading;
+use crate::finding::{Finding, ValueAt};
+use crate::reading::{Band, Reading};
 use crate::source::Evidence;
-use crate::verdict::{ClaimVerdict, Tally};
+use crate::verdict::{ClaimVerdict, Standing, Tally};
+use serde::Serialize;
+
+/// How many places that are not as stated a reason names.
+const NAMED: usize = 4;
+
+/// What it means that a claim holds.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Basis {
+    /// The evidence was not made from what the claim says: it is predicted, or measured again.
+    Prediction,
+    /// The model was built from what the claim says, or fitted to it: how well that succeeded.
+    Fitted,
+    /// It follows by arithmetic from figures that the evidence takes over: that the program computes as it should.
+    Construction,
+}
+
+impl Basis {
+    /// Its name for other programs.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Prediction => "prediction",
+            Self::Fitted => "fitted",
+            Self::Construction => "construction",
+        }
+    }
+}
 
 /// A statement of a source about its results, judged by evidence `E`.
 #[derive(Clone, Debug)]
@@ -25,6 +53,8 @@ pub struct Claim<E> {
     pub unit: &'static str,
     /// How our value is derived, in words; if the text is ambiguous, also why it is read this way.
     pub recipe: &'static str,
+    /// What it means that it holds.
+    pub basis: Basis,
     /// Derives our value; `None` if the evidence lacks what is needed.
     pub derive: fn(&E) -> Option<Finding>,
     /// Another place of the source that contradicts the claim, if there is one.
@@ -74,37 +104,46 @@ impl<E: Evidence> Concluded<E> {
 }
 
 impl<E> Concluded<E> {
-    /// Our values in words: `9.7 ± 0.1 to 31.0 ± 0.2 %, as stated at 3 of 5`.
+    /// Our values in words: `9.7 ± 0.1 % at MRU to 31.0 ± 0.2 % at LRU, as stated at 3 of 5`.
     #[must_use]
     pub fn our_values(&self) -> String {
         let Some((least, greatest)) = self.finding.as_ref().and_then(Finding::extremes) else {
             return "not derived".to_owned();
         };
-        let [least, greatest] = [least, greatest].map(|found| found.value.to_string());
-        let values = if least == greatest { least } else { format!("{least} to {greatest}") };
-        let unit = self.claim.unit;
-        let values = if unit.is_empty() { values } else { format!("{values} {unit}") };
-        match self.tally.places() {
-            0 | 1 => values,
-            _ if self.verdict == ClaimVerdict::AnotherMachine => values,
-            _ => format!("{values}, {}", self.tally),
+        let several = self.tally.places() > 1;
+        let value = |found: &ValueAt| format!("{} {}", found.value, self.claim.unit).trim_end().to_owned();
+        let [low, high] = [least, greatest].map(|found| named(found, &value(found)));
+        let values = match several {
+            true if least.value == greatest.value => value(least),
+            true => format!("{low} to {high}"),
+            false => low,
+        };
+        match several && self.verdict != ClaimVerdict::AnotherMachine {
+            true => format!("{values}, {}", self.tally),
+            false => values,
         }
     }
 
-    /// Why the verdict is what it is: where the extreme values are, remarks, and which places of the source
-    /// contradict each other.
+    /// The verdict, and what it means: `holds (fitted)`.
+    #[must_use]
+    pub fn verdict_in_words(&self) -> String {
+        match self.claim.basis {
+            Basis::Prediction => self.verdict.to_string(),
+            Basis::Fitted => format!("{} (fitted)", self.verdict),
+            Basis::Construction => format!("{} (by construction)", self.verdict),
+        }
+    }
+
+    /// Why the verdict is what it is: what lies outside the accepted range, remarks, and which places of the source contradict
+    /// each other. It may be empty for a claim that holds.
     #[must_use]
     pub fn reason(&self) -> String {
         let Some(finding) = &self.finding else {
             return "The data it is derived from are missing.".to_owned();
         };
-        let extremes = match finding.extremes() {
-            Some((least, _)) if least.place.is_empty() => String::new(),
-            Some((least, greatest)) if self.tally.places() > 1 => {
-                format!("Least at {}, largest at {}.", least.at(), greatest.at())
-            }
-            Some((only, _)) => format!("At {}.", only.at()),
-            _ => String::new(),
+        let outside = match self.verdict {
+            ClaimVerdict::Holds | ClaimVerdict::AnotherMachine | ClaimVerdict::NotDerived => String::new(),
+            _ => outside(finding, self.claim.reading.band(), self.claim.unit),
         };
         let contradiction = match (self.verdict, self.claim.contradicts) {
             (ClaimVerdict::SourceInconsistent, Some(other)) => {
@@ -112,26 +151,61 @@ impl<E> Concluded<E> {
             }
             _ => String::new(),
         };
-        let parts = [extremes, finding.note.clone(), contradiction];
+        let parts = [outside, finding.note.clone(), contradiction];
         parts.iter().map(|part| part.trim()).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
     }
 
-    /// What counts as the published value, with its unit: `within a fifth of 25 %`.
+    /// The values that count as the published one: `20 to 30 % (within a fifth of 25)`.
     #[must_use]
     pub fn accepted(&self) -> String {
-        let Claim { reading, unit, .. } = &self.claim;
-        match (reading, *unit) {
-            (Reading::MoreThan(0.0), _) | (_, "") => reading.to_string(),
-            (Reading::Between(..) | Reading::AboutBetween(..), unit) => {
-                reading.to_string().replace(", widened", &format!(" {unit}, widened"))
-            }
-            (_, unit) => format!("{reading} {unit}"),
-        }
+        self.claim.reading.accepted(self.claim.unit)
     }
 }
 
-/// How many of `claims` have this `verdict`.
-#[must_use]
-pub fn count<E>(claims: &[Concluded<E>], verdict: ClaimVerdict) -> usize {
-    claims.iter().filter(|concluded| concluded.verdict == verdict).count()
+/// Which values lie outside `band` and how far, the farthest first; then those whose interval reaches outside, and how far.
+fn outside(finding: &Finding, band: Band, unit: &str) -> String {
+    let standing = |wanted: Standing| {
+        let is = move |found: &&ValueAt| Standing::new(found.value, band) == wanted;
+        finding.found.iter().filter(is)
+    };
+    let mut beyond: Vec<&ValueAt> = standing(Standing::Otherwise).collect();
+    beyond.sort_by(|one, other| band.excess(other.value.mean).0.total_cmp(&band.excess(one.value.mean).0));
+    let by = |found: &ValueAt, end: f64| {
+        let (distance, side) = band.excess(end);
+        let distance = match distance {
+            f64::INFINITY if found.value.mean.is_finite() => return named(found, "no interval"),
+            f64::INFINITY => "∞".to_owned(),
+            near if near < 0.1 => format!("{near:.2}"),
+            far => format!("{far:.1}"),
+        };
+        named(found, &format!("{distance} {unit} {side}").replace("  ", " "))
+    };
+    let far = listed(beyond.iter().map(|found| by(found, found.value.mean)).collect());
+    let open = listed(
+        standing(Standing::Undecided)
+            .map(|found| {
+                let below = band.from - found.value.low;
+                let end = if below > found.value.high - band.to { found.value.low } else { found.value.high };
+                by(found, end)
+            })
+            .collect(),
+    );
+    let [far, open] = [("Ours is outside: ", far), ("Undecided, as the interval reaches outside: ", open)]
+        .map(|(words, list)| if list.is_empty() { list } else { format!("{words}{list}.") });
+    format!("{far} {open}")
+}
+
+/// The first few of `parts`, and how many more there are.
+fn listed(parts: Vec<String>) -> String {
+    let more = parts.len().saturating_sub(NAMED);
+    let first = parts.into_iter().take(NAMED).collect::<Vec<_>>().join("; ");
+    if more > 0 { format!("{first}; and {more} more") } else { first }
+}
+
+/// `text` with the place it is about, if that has a name.
+pub(crate) fn named(found: &ValueAt, text: &str) -> String {
+    match found.at() {
+        at if at.is_empty() => text.to_owned(),
+        at => format!("{text} at {at}"),
+    }
 }

@@ -120,9 +120,10 @@ impl ValueAt {
     /// The place with its case, for a reader: `20 k packets/s (MRU)`.
     #[must_use]
     pub fn at(&self) -> String {
-        match self.case.as_str() {
-            "" => self.place.clone(),
-            case => format!("{} ({case})", self.place),
+        match (self.place.as_str(), self.case.as_str()) {
+            (place, "") => place.to_owned(),
+            ("", case) => case.to_owned(),
+            (place, case) => format!("{place} ({case})"),
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! The answer, what the report is about, all claims, one section per figure, the choices made, a glossary.
 
-use crate::claim::{Concluded, count};
+use crate::claim::{Basis, Concluded};
 use crate::source::{Conclusion, Evidence, PublishedFigure, Reproduction, Source};
 use crate::verdict::{ClaimVerdict, rule};
 use warmcore_record::document::{Confidence, ConfidenceLevel, Statement, Term};
@@ -63,33 +63,59 @@ fn answer<E: Evidence>(reproduction: &Reproduction<E>) -> ReportVerdict {
     }
 }
 
-/// `Of 64 claims of Salehi 1994, 40 hold (10 of them by its own figures alone), 9 hold partly, …`.
+/// `Of 39 claims of Torrellas 1995, 31 are predictions: 12 hold, 9 differ. The model was fitted to 7: 6 hold, 1 differs. …`.
 fn headline<E>(source: &Source<E>, claims: &[Concluded<E>]) -> String {
     let short = source.short;
-    let is_arithmetic = |one: &&Concluded<E>| one.claim.needs.iter().all(|name| source.given.contains(name));
-    let arithmetic =
-        claims.iter().filter(|one| one.verdict == ClaimVerdict::Holds).filter(is_arithmetic).count();
-    let words = |verdict: ClaimVerdict| match verdict {
-        ClaimVerdict::Holds => "hold",
-        ClaimVerdict::HoldsPartly => "hold partly",
-        ClaimVerdict::Undecided => "are undecided",
-        ClaimVerdict::Differs => "differ",
-        ClaimVerdict::SourceInconsistent => "contradict another place of its text",
-        ClaimVerdict::AnotherMachine => "are not judged, because they are about another machine",
-        ClaimVerdict::NotDerived => "could not be checked",
+    let [predictions, fitted, construction] =
+        [Basis::Prediction, Basis::Fitted, Basis::Construction].map(|basis| Counted::new(claims, basis));
+    if claims.is_empty() {
+        return format!("No claim of {short} rests on these figures alone.");
+    }
+    let all = claims.len();
+    let first = match predictions.count {
+        0 => format!("Of {all} claims of {short}, none is a prediction."),
+        count if count == all => format!("Of {all} claims of {short}, {}.", predictions.verdicts),
+        1 => format!("Of {all} claims of {short}, 1 is a prediction: {}.", predictions.verdicts),
+        count => format!("Of {all} claims of {short}, {count} are predictions: {}.", predictions.verdicts),
     };
-    let counted = ClaimVerdict::ALL.map(|verdict| (count(claims, verdict), words(verdict)));
-    let parts: Vec<String> = counted
-        .iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, words)| match (*words, arithmetic) {
-            ("hold", 1..) => format!("{count} hold ({arithmetic} of them by arithmetic on its own figures)"),
-            _ => format!("{count} {words}"),
-        })
-        .collect();
-    match claims.len() {
-        0 => format!("No claim of {short} rests on these figures alone."),
-        all => format!("Of {all} claims of {short}, {}.", parts.join(", ")),
+    let fitted = match fitted.count {
+        0 => String::new(),
+        count => format!(" The model was fitted to {count}: {}.", fitted.verdicts),
+    };
+    let construction = match construction.count {
+        0 => String::new(),
+        1 => format!(" One follows from what the model was given: {}.", construction.verdicts),
+        count => format!(" {count} follow from what the model was given: {}.", construction.verdicts),
+    };
+    format!("{first}{fitted}{construction}")
+}
+
+/// How many claims of one basis there are, and in words how many of these have each verdict.
+struct Counted {
+    count: usize,
+    verdicts: String,
+}
+
+impl Counted {
+    fn new<E>(claims: &[Concluded<E>], basis: Basis) -> Self {
+        let claims: Vec<&Concluded<E>> = claims.iter().filter(|one| one.claim.basis == basis).collect();
+        let words = |verdict: ClaimVerdict| {
+            let count = claims.iter().filter(|one| one.verdict == verdict).count();
+            let [one, several] = match verdict {
+                ClaimVerdict::Holds => ["holds", "hold"],
+                ClaimVerdict::HoldsPartly => ["holds partly", "hold partly"],
+                ClaimVerdict::Undecided => ["is undecided", "are undecided"],
+                ClaimVerdict::Differs => ["differs", "differ"],
+                ClaimVerdict::SourceInconsistent => {
+                    ["contradicts another place of its text", "contradict another place of its text"]
+                }
+                ClaimVerdict::AnotherMachine => ["is about another machine", "are about another machine"],
+                ClaimVerdict::NotDerived => ["could not be checked"; 2],
+            };
+            (count > 0).then(|| format!("{count} {}", if count == 1 { one } else { several }))
+        };
+        let verdicts: Vec<String> = ClaimVerdict::ALL.into_iter().filter_map(words).collect();
+        Self { count: claims.len(), verdicts: verdicts.join(", ") }
     }
 }
 
@@ -99,24 +125,28 @@ fn statement<E>(conclusion: &Conclusion, claims: &[Concluded<E>]) -> Option<Stat
         .iter()
         .filter(|one| conclusion.claims.contains(&one.claim.id) && one.verdict != ClaimVerdict::NotDerived)
         .collect();
+    let unchecked = conclusion.claims.len() - rests_on.len();
     let is_at_worst = |verdict: ClaimVerdict| rests_on.iter().all(|one| one.verdict <= verdict);
     let level = match () {
         () if rests_on.is_empty() => return None,
-        () if is_at_worst(ClaimVerdict::Holds) => ConfidenceLevel::High,
+        () if is_at_worst(ClaimVerdict::Holds) && unchecked == 0 => ConfidenceLevel::High,
         () if is_at_worst(ClaimVerdict::HoldsPartly) => ConfidenceLevel::Moderate,
         () => ConfidenceLevel::Low,
     };
     let evidence = |one: &&Concluded<E>| {
         let says = one.claim.says;
-        format!("{says} Published: {}; ours: {} ({}).", one.claim.published, one.our_values(), one.verdict)
+        let (ours, verdict) = (one.our_values(), one.verdict_in_words());
+        format!("{says} Published: {}; ours: {ours}: {verdict}.", one.claim.published)
     };
     let holding = rests_on.iter().filter(|one| one.verdict == ClaimVerdict::Holds).count();
-    let reason = format!("{holding} of the {} claims it rests on hold", rests_on.len());
     let others = rests_on.iter().filter(|one| one.verdict != ClaimVerdict::Holds);
-    let others: Vec<String> = others.map(|one| format!("{}: {}", one.claim.id, one.verdict)).collect();
-    let reason = match others.is_empty() {
+    let others = others.map(|one| format!("{}: {}", one.claim.id, one.verdict_in_words()));
+    let unchecked = (unchecked > 0).then(|| format!("{unchecked} not checked here"));
+    let rest: Vec<String> = others.chain(unchecked).collect();
+    let reason = format!("{holding} of the {} claims it rests on hold", conclusion.claims.len());
+    let reason = match rest.is_empty() {
         true => format!("{reason}."),
-        false => format!("{reason}; {}.", others.join(", ")),
+        false => format!("{reason}; {}.", rest.join(", ")),
     };
     Some(Statement {
         text: conclusion.text.to_owned(),
@@ -136,17 +166,17 @@ fn all_claims<E: Evidence>(reproduction: &Reproduction<E>) -> Option<Section> {
         true => rule(),
         false => format!(
             "The published values are those of the machine of {short}. This report is about another one: our values are \
-             derived in the same way from its costs, and is not judged."
+             derived in the same way from its costs, and are not judged."
         ),
     };
     let row = |one: &Concluded<E>| {
         row(
-            one.claim.says,
+            &format!("{} ({})", one.claim.says, one.place),
             [
-                one.place.clone(),
                 one.claim.published.to_owned(),
+                one.accepted(),
                 one.our_values(),
-                one.verdict.to_string(),
+                one.verdict_in_words(),
                 one.reason(),
             ],
         )
@@ -156,11 +186,11 @@ fn all_claims<E: Evidence>(reproduction: &Reproduction<E>) -> Option<Section> {
         caption: format!("Every claim of {short} about its results"),
         header: Table::simple_header([
             format!("{short} says").as_str(),
-            "where",
             "published",
+            "accepted",
             "ours, with 95 % intervals",
             "verdict",
-            "reason",
+            "remarks",
         ]),
         rows: claims.iter().map(row).collect(),
         notes: Vec::new(),
@@ -197,10 +227,12 @@ fn found<E>(claims: &[&Concluded<E>]) -> Vec<String> {
         .iter()
         .filter(|one| one.verdict != ClaimVerdict::Holds)
         .map(|one| {
-            let Concluded { claim, verdict, .. } = one;
-            let says = claim.says.trim_end_matches('.');
-            let (ours, reason) = (one.our_values(), one.reason());
-            unbroken(&format!("\"{says}\" {verdict}: published {}, ours {ours}. {reason}", claim.published))
+            let says = one.claim.says.trim_end_matches('.');
+            let (ours, verdict, reason) = (one.our_values(), one.verdict_in_words(), one.reason());
+            unbroken(&format!(
+                "\"{says}\" {verdict}: published {}, ours {ours}. {reason}",
+                one.claim.published
+            ))
         })
         .collect();
     let first = match (claims.len(), otherwise.len()) {
@@ -215,15 +247,29 @@ fn found<E>(claims: &[&Concluded<E>]) -> Vec<String> {
 /// The claims that are shown with a figure, and how our values are derived; `None` if there are none.
 fn claims_of<E>(figure: &PublishedFigure, claims: &[&Concluded<E>]) -> Option<Table> {
     let row = |one: &&Concluded<E>| {
-        let derivation =
-            format!("{}. Accepted as stated: {}.", capitalised(one.claim.recipe), one.accepted());
         let claim = &one.claim;
-        row(claim.says, [claim.published.to_owned(), one.our_values(), one.verdict.to_string(), derivation])
+        row(
+            claim.says,
+            [
+                claim.published.to_owned(),
+                one.accepted(),
+                one.our_values(),
+                one.verdict_in_words(),
+                format!("{}.", capitalised(claim.recipe)),
+            ],
+        )
     };
     (!claims.is_empty()).then(|| Table {
         id: format!("claims-{}", figure.name),
         caption: "What the text says about it".to_owned(),
-        header: Table::simple_header(["Claim", "published", "ours", "verdict", "how ours is derived"]),
+        header: Table::simple_header([
+            "Claim",
+            "published",
+            "accepted",
+            "ours",
+            "verdict",
+            "how ours is derived",
+        ]),
         rows: claims.iter().map(row).collect(),
         notes: Vec::new(),
     })

@@ -43,7 +43,8 @@
 //!    recipe if the sentence is ambiguous. A recipe returns one value for each place of that range, or a single
 //!    value; the rule does the rest. "Up to" is the greatest value over the range ([`Value::greatest`]), and
 //!    "similar" has two sides. If a sentence names no end of its range, the recipe has none either. If another
-//!    place of the source contradicts the claim, name it in `contradicts`.
+//!    place of the source contradicts the claim, name it in `contradicts`. If the model was fitted to it, or it follows from what
+//!    the model takes over, its [`Basis`] says so: it is counted apart.
 //! 3. *Quick.* `--quick` produces the same places with wider intervals, not fewer places. It can then leave a
 //!    claim undecided, but cannot contradict the full run ([`verdict`]).
 //! 4. *Command.* Add a subcommand to `warmcore reproduce` with the common flags, produce the evidence there, and
@@ -63,7 +64,7 @@ pub mod summary;
 pub mod torrellas_1995;
 pub mod verdict;
 
-pub use claim::{Claim, Concluded};
+pub use claim::{Basis, Claim, Concluded};
 pub use finding::{Finding, Value, ValueAt};
 pub use layout::document;
 pub use reading::Reading;

@@ -34,6 +34,8 @@ pub enum Reading {
     AtMost(f64),
     /// "Similar", "the same", "no change": at most this far from zero, in either direction.
     Within(f64),
+    /// A figure, and at most this far from it in either direction.
+    Near(f64, f64),
 }
 
 /// A range of values, both ends included.
@@ -63,6 +65,45 @@ impl Reading {
             Self::MoreThan(limit) => Band { from: limit.next_up(), to: f64::INFINITY },
             Self::AtMost(to) => Band { from: f64::NEG_INFINITY, to },
             Self::Within(distance) => Band { from: -distance, to: distance },
+            Self::Near(value, distance) => Band { from: value - distance, to: value + distance },
+        }
+    }
+
+    /// The values that count, in `unit`, and which rule gives them: `122.5 to 127.5 µs (within 2 % of 125)`.
+    #[must_use]
+    pub fn accepted(self, unit: &str) -> String {
+        let band = match self {
+            Self::Within(_) => self.to_string(),
+            _ => self.band().to_string(),
+        };
+        let range = format!("{band} {unit}").trim_end().to_owned();
+        match self {
+            Self::MoreThan(_) | Self::AtMost(_) | Self::Within(_) => range,
+            _ => format!("{range} ({self})"),
+        }
+    }
+}
+
+impl Band {
+    /// How far outside `value` lies, and on which side: below or above.
+    pub(crate) fn excess(self, value: f64) -> (f64, &'static str) {
+        if value < self.from { (self.from - value, "below") } else { ((value - self.to).max(0.0), "above") }
+    }
+}
+
+/// `value` with at most three digits after the point, and no more than it has.
+fn short(value: f64) -> String {
+    let text = format!("{value:.3}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+impl fmt::Display for Band {
+    /// `31.3 to 41.3`; `at most 10`; `above 0`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.from, self.to) {
+            (f64::NEG_INFINITY, to) => write!(f, "at most {}", short(to)),
+            (from, f64::INFINITY) => write!(f, "above {}", short(from)),
+            (from, to) => write!(f, "{} to {}", short(from), short(to)),
         }
     }
 }
@@ -75,12 +116,12 @@ impl fmt::Display for Reading {
             Self::About(value) => write!(f, "within a fifth of {value}"),
             Self::Rewritten(value) => write!(f, "within 15 % of {value}"),
             Self::Nearly(value) => write!(f, "{value}, or up to a tenth less"),
-            Self::Between(from, to) => write!(f, "from {from} to {to}, widened by 2 %"),
-            Self::AboutBetween(from, to) => write!(f, "from {from} to {to}, widened by a fifth"),
-            Self::MoreThan(0.0) => f.write_str("above zero"),
+            Self::Between(from, to) => write!(f, "{from} to {to}, each end widened by 2 %"),
+            Self::AboutBetween(from, to) => write!(f, "{from} to {to}, each end widened by a fifth"),
             Self::MoreThan(value) => write!(f, "more than {value}"),
             Self::AtMost(value) => write!(f, "at most {value}"),
-            Self::Within(value) => write!(f, "at most {value} from zero in either direction"),
+            Self::Within(value) => write!(f, "within ±{value}"),
+            Self::Near(value, distance) => write!(f, "{value} ± {distance}"),
         }
     }
 }
@@ -102,10 +143,25 @@ mod tests {
             (Reading::MoreThan(0.0), 0.1, -0.1),
             (Reading::AtMost(1.0), -5.0, 1.1),
             (Reading::Within(20.0), -19.0, -70.0),
+            (Reading::Near(36.3, 5.0), 31.4, 31.2),
         ] {
             let band = reading.band();
             let counts = |value: f64| (band.from..=band.to).contains(&value);
             assert!(counts(inside) && !counts(outside), "{reading}");
+        }
+    }
+
+    #[test]
+    fn what_is_accepted_is_said_in_figures() {
+        for (reading, unit, words) in [
+            (Reading::Printed(125.0), "µs", "122.5 to 127.5 µs (within 2 % of 125)"),
+            (Reading::Near(36.3, 5.0), "%", "31.3 to 41.3 % (36.3 ± 5)"),
+            (Reading::Within(1.5), "points", "within ±1.5 points"),
+            (Reading::MoreThan(0.0), "%", "above 0 %"),
+            (Reading::AtMost(10.0), "", "at most 10"),
+            (Reading::Between(4.0, 17.0), "%", "3.92 to 17.34 % (4 to 17, each end widened by 2 %)"),
+        ] {
+            assert_eq!(reading.accepted(unit), words);
         }
     }
 }

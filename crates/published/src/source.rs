@@ -29,9 +29,6 @@ pub struct Source<E> {
     pub conclusions: &'static [Conclusion],
     /// What is assumed where the text leaves a choice.
     pub choices: &'static [&'static str],
-    /// The figures whose values are taken as published, not reproduced. Claims that need no other figures are
-    /// arithmetic on what the publication itself states.
-    pub given: &'static [&'static str],
     /// Terms of the field, with their meaning.
     pub glossary: &'static [(&'static str, &'static str)],
 }
@@ -49,6 +46,20 @@ pub struct PublishedFigure {
     pub about: &'static str,
     /// What the publication says it shows; may be empty.
     pub states: &'static str,
+}
+
+impl PublishedFigure {
+    /// A figure, from its name, label, title, what it is about and what the publication says it shows.
+    #[must_use]
+    pub const fn new(
+        name: &'static str,
+        label: &'static str,
+        title: &'static str,
+        about: &'static str,
+        states: &'static str,
+    ) -> Self {
+        Self { name, label, title, about, states }
+    }
 }
 
 /// A conclusion of the publication, and the ids of the claims it rests on.

@@ -1,6 +1,6 @@
 //! The claims for other programs, as a table of columns and as a document.
 
-use crate::claim::Concluded;
+use crate::claim::{Basis, Concluded};
 use crate::finding::{Finding, ValueAt};
 use crate::source::{Evidence, Reproduction};
 use crate::verdict::ClaimVerdict;
@@ -10,7 +10,7 @@ use warmcore_record::columns::ColumnsError;
 use warmcore_record::{Column, Columns};
 
 /// Version of the document's schema.
-pub const SCHEMA: u32 = 2;
+pub const SCHEMA: u32 = 3;
 
 /// The result of a reproduction, for scripts.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -25,8 +25,8 @@ pub struct Summary {
     pub machine: String,
     /// Names of the figures.
     pub figures: Vec<&'static str>,
-    /// How many claims have each verdict.
-    pub verdicts: BTreeMap<String, usize>,
+    /// How many claims have each verdict: predictions, what the model was fitted to, and what holds by construction, apart.
+    pub verdicts: BTreeMap<Basis, BTreeMap<String, usize>>,
     /// The claims.
     pub claims: Vec<ClaimRow>,
 }
@@ -42,8 +42,12 @@ pub struct ClaimRow {
     pub claim: &'static str,
     /// The published value, as the source writes it.
     pub published: &'static str,
-    /// Which values count as that: `within 2 % of 125 µs`.
-    pub reading: String,
+    /// Which values count as that: `122.5 to 127.5 µs (within 2 % of 125)`.
+    pub accepted: String,
+    /// The least of them; `None` if there is none.
+    pub accepted_from: Option<f64>,
+    /// The greatest of them; `None` if there is none.
+    pub accepted_to: Option<f64>,
     /// Our least value.
     pub ours: Option<f64>,
     /// The lower end of its 95% interval.
@@ -68,6 +72,10 @@ pub struct ClaimRow {
     pub ours_in_words: String,
     /// The verdict.
     pub verdict: String,
+    /// What it means that the claim holds.
+    pub basis: Basis,
+    /// Both: `holds (fitted)`.
+    pub verdict_in_words: String,
     /// The reason for the verdict.
     pub reason: String,
     /// How our value is derived.
@@ -77,6 +85,7 @@ pub struct ClaimRow {
 impl ClaimRow {
     fn new<E>(concluded: &Concluded<E>) -> Self {
         let Concluded { claim, tally, .. } = concluded;
+        let band = claim.reading.band();
         let is_judged = concluded.verdict != ClaimVerdict::AnotherMachine;
         let extremes = concluded.finding.as_ref().and_then(Finding::extremes);
         let least = extremes.map(|(least, _)| least.value);
@@ -87,7 +96,9 @@ impl ClaimRow {
             place: concluded.place.clone(),
             claim: claim.says,
             published: claim.published,
-            reading: concluded.accepted(),
+            accepted: concluded.accepted(),
+            accepted_from: Some(band.from).filter(|end| end.is_finite()),
+            accepted_to: Some(band.to).filter(|end| end.is_finite()),
             ours: least.map(|value| value.mean),
             ours_low: least.map(|value| value.low),
             ours_high: least.map(|value| value.high),
@@ -100,6 +111,8 @@ impl ClaimRow {
             undecided: is_judged.then_some(tally.total().undecided),
             ours_in_words: concluded.our_values(),
             verdict: concluded.verdict.to_string(),
+            basis: claim.basis,
+            verdict_in_words: concluded.verdict_in_words(),
             reason: concluded.reason(),
             recipe: claim.recipe,
         }
@@ -110,9 +123,10 @@ impl Summary {
     /// The summary of `reproduction`.
     #[must_use]
     pub fn new<E: Evidence>(reproduction: &Reproduction<E>) -> Self {
-        let mut verdicts = BTreeMap::new();
+        let mut verdicts: BTreeMap<Basis, BTreeMap<String, usize>> = BTreeMap::new();
         for concluded in &reproduction.claims {
-            *verdicts.entry(concluded.verdict.to_string()).or_insert(0) += 1;
+            let of_basis = verdicts.entry(concluded.claim.basis).or_default();
+            *of_basis.entry(concluded.verdict.to_string()).or_default() += 1;
         }
         Self {
             schema: SCHEMA,
@@ -144,7 +158,9 @@ impl Summary {
             text("place", |row| &row.place),
             text("claim", |row| row.claim),
             text("published", |row| row.published),
-            text("reading", |row| &row.reading),
+            text("accepted", |row| &row.accepted),
+            float("accepted_from", |row| row.accepted_from),
+            float("accepted_to", |row| row.accepted_to),
             float("ours", |row| row.ours),
             float("ours_low", |row| row.ours_low),
             float("ours_high", |row| row.ours_high),
@@ -157,6 +173,7 @@ impl Summary {
             count("undecided", |row| row.undecided),
             text("ours_in_words", |row| &row.ours_in_words),
             text("verdict", |row| &row.verdict),
+            text("basis", |row| row.basis.name()),
             text("reason", |row| &row.reason),
             text("recipe", |row| row.recipe),
         ])

@@ -46,6 +46,31 @@ pub enum ClaimVerdict {
     NotDerived,
 }
 
+/// What the interval of a value says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Standing {
+    /// All of it lies in the band.
+    AsStated,
+    /// Part of it lies in the band.
+    Undecided,
+    /// All of it lies outside.
+    Otherwise,
+}
+
+impl Standing {
+    /// How `value` stands to `band`.
+    #[must_use]
+    pub fn new(value: Value, band: Band) -> Self {
+        if band.from <= value.low && value.high <= band.to {
+            Self::AsStated
+        } else if value.high < band.from || band.to < value.low {
+            Self::Otherwise
+        } else {
+            Self::Undecided
+        }
+    }
+}
+
 /// Numbers of places, by what their intervals say.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Count {
@@ -72,12 +97,10 @@ impl Count {
     }
 
     fn add(&mut self, value: Value, band: Band) {
-        if band.from <= value.low && value.high <= band.to {
-            self.as_stated += 1;
-        } else if value.high < band.from || band.to < value.low {
-            self.otherwise += 1;
-        } else {
-            self.undecided += 1;
+        match Standing::new(value, band) {
+            Standing::AsStated => self.as_stated += 1,
+            Standing::Undecided => self.undecided += 1,
+            Standing::Otherwise => self.otherwise += 1,
         }
     }
 }
@@ -199,15 +222,17 @@ pub fn rule() -> String {
     let [printed, about, rewritten] =
         [crate::reading::PRINTED, crate::reading::ABOUT, crate::reading::REWRITTEN].map(|part| 100.0 * part);
     format!(
-        "Every verdict is computed by one rule, the same for all sources. A printed figure counts as reached within \
-        {printed} % of it, and \"about\" a figure within {about} %; one that is about a program which had to be written again, within \
-        {rewritten} %. If the text gives no number, the number assumed is \
-        shown with the claim. A claim speaks of one value or of several places (rates, sizes, machines). At each place \
-        our value is as stated if its whole 95 % interval lies in the range that counts, and not as stated if the \
-        whole interval lies outside it. A claim holds if it is as stated at {holds} % of its places or more; if it speaks of \
-        several cases (approaches, policies, batch sizes), in each of them. It holds partly at {partly} % of all \
-        places or more, and differs below that. If that depends on places whose intervals do not decide, it is \
-        undecided."
+        "Every verdict is computed by one rule, the same for all sources. The column \"accepted\" has the range of values that count \
+        as the published one. A printed figure counts as reached within {printed} % of it, the ends of a printed range likewise, \
+        \"about\" a figure within {about} %, and a figure about a program that had to be written again within {rewritten} %. Where \
+        another tolerance or number was assumed, that column shows it. A claim speaks of one value or of several places (rates, \
+        sizes, machines). At each place our value is as stated if its whole 95 % interval lies in the accepted range, not as stated if \
+        the whole interval lies outside it, and undecided if it is partly outside. A claim holds if it is as stated at {holds} % of \
+        its places or more; if it speaks of several cases (approaches, policies, batch sizes), in each of them. It holds partly at \
+        {partly} % of all places or more, and differs below that. If that depends on undecided places, the claim is undecided. \
+        A claim that the model was fitted to is marked \"fitted\", and one that follows from what it was given \"by construction\": the \
+        first says how well the fit succeeded, the second that the program computes as it should. Neither is a prediction, and \
+        neither is counted as one."
     )
 }
 

@@ -1,9 +1,8 @@
 //! A made-up source in a few lines goes through the whole flow, which shows that the form is general.
 
-use warmcore_published::claim::count;
 use warmcore_published::{
-    Claim, ClaimVerdict, Conclusion, Evidence, Finding, PublishedFigure, Reading, Source, Summary, Value,
-    ValueAt, document,
+    Basis, Claim, ClaimVerdict, Concluded, Conclusion, Evidence, Finding, PublishedFigure, Reading, Source,
+    Summary, Value, ValueAt, document,
 };
 use warmcore_record::columns::ColumnsError;
 use warmcore_record::document::ConfidenceLevel;
@@ -60,6 +59,7 @@ fn source() -> Source<Boiled> {
         reading,
         unit: "min",
         recipe: "every kettle once",
+        basis: Basis::Prediction,
         derive,
         contradicts: None,
     };
@@ -83,7 +83,6 @@ fn source() -> Source<Boiled> {
         ],
         conclusions: &[Conclusion { text: "Kettles are useful.", claims: &["about-five", "fastest"] }],
         choices: &["Which kettles: those that we have."],
-        given: &[],
         glossary: &[("Kettle", "What boils water.")],
     }
 }
@@ -104,12 +103,14 @@ fn a_source_of_a_few_lines_goes_through_the_whole_flow() {
         verdicts,
         [ClaimVerdict::HoldsPartly, ClaimVerdict::Differs, ClaimVerdict::Undecided, ClaimVerdict::NotDerived]
     );
-    assert_eq!(count(&reproduction.claims, ClaimVerdict::Differs), 1);
     let first = &reproduction.claims[0];
-    assert_eq!(first.our_values(), "2.0 ± 0.2 to 5.5 ± 0.2 min, as stated at 2 of 3");
+    assert_eq!(first.place, "§2, figure 1(a)");
+    assert_eq!(first.our_values(), "2.0 ± 0.2 min at red to 5.5 ± 0.2 min at green, as stated at 2 of 3");
+    assert_eq!(first.accepted(), "4 to 6 min (within a fifth of 5)");
+    assert_eq!(first.reason(), "Ours is outside: 2.0 min below at red.");
     assert_eq!(
-        (first.place.as_str(), first.reason().as_str()),
-        ("§2, figure 1(a)", "Least at red, largest at green.")
+        reproduction.claims[2].reason(),
+        "Undecided, as the interval reaches outside: 0.2 min above. The first."
     );
 
     let report = document(&reproduction, Manifest::now("test", "0"));
@@ -126,9 +127,64 @@ fn a_source_of_a_few_lines_goes_through_the_whole_flow() {
     }
     let summary = Summary::new(&reproduction);
     assert_eq!(summary.columns().unwrap().rows(), 4);
-    assert_eq!(summary.verdicts["holds partly"], 1);
+    assert_eq!(summary.verdicts[&Basis::Prediction]["holds partly"], 1);
     assert_eq!((summary.claims[0].places, summary.claims[0].as_stated), (3, Some(2)));
     assert_eq!(reproduction.evidence.results().unwrap().rows(), 3);
+}
+
+/// What the model was fitted to, and what follows from what it was given, is no prediction that holds.
+#[test]
+fn fits_and_constructions_are_counted_apart() {
+    let mut source = source();
+    let everywhere =
+        |basis, id| Claim { basis, id, reading: Reading::MoreThan(1.0), ..source.claims[0].clone() };
+    source.claims = vec![
+        source.claims[0].clone(),
+        everywhere(Basis::Prediction, "predicted"),
+        everywhere(Basis::Fitted, "fitted"),
+        everywhere(Basis::Construction, "constructed"),
+    ];
+    let figures = source.figures_named(&["1a".to_owned()]).unwrap();
+    let reproduction = source.conclude(boiled(), figures);
+    let words: Vec<String> = reproduction.claims.iter().map(Concluded::verdict_in_words).collect();
+    assert_eq!(words, ["holds partly", "holds", "holds (fitted)", "holds (by construction)"]);
+    assert_eq!(
+        document(&reproduction, Manifest::now("test", "0")).verdict.headline,
+        "Of 4 claims of Watt 1776, 2 are predictions: 1 holds, 1 holds partly. The model was fitted to 1: 1 holds. One follows \
+         from what the model was given: 1 holds."
+    );
+    let summary = Summary::new(&reproduction);
+    assert_eq!(summary.verdicts[&Basis::Prediction].values().sum::<usize>(), 2);
+    assert_eq!(summary.verdicts[&Basis::Construction]["holds"], 1);
+}
+
+#[test]
+fn what_lies_outside_is_named_by_its_distance() {
+    let reason = |value: Value| {
+        let evidence = Boiled(vec![("red", value), ("blue", value)]);
+        source().conclude(evidence, vec!["1a"]).claims[0].reason()
+    };
+    // About five: from 4 to 6.
+    assert_eq!(reason(Value::exact(3.0)), "Ours is outside: 1.0 min below at red; 1.0 min below at blue.");
+    assert_eq!(reason(Value::exact(6.04)), "Ours is outside: 0.04 min above at red; 0.04 min above at blue.");
+    let unknown = Value { mean: 5.0, low: f64::NEG_INFINITY, high: f64::INFINITY };
+    assert_eq!(
+        reason(unknown),
+        "Undecided, as the interval reaches outside: no interval at red; no interval at blue."
+    );
+    assert_eq!(reason(Value::exact(5.0)), "");
+}
+
+/// A conclusion does not stand on the half of its claims that happens to be looked at.
+#[test]
+fn a_conclusion_says_what_was_not_checked() {
+    let mut source = source();
+    source.conclusions = &[Conclusion { text: "Kettles are useful.", claims: &["fastest", "unheard"] }];
+    source.claims[2].reading = Reading::About(2.0);
+    let reproduction = source.conclude(boiled(), vec!["1a"]);
+    let statements = document(&reproduction, Manifest::now("test", "0")).verdict.statements;
+    assert_eq!(statements[0].confidence.level, ConfidenceLevel::Moderate);
+    assert_eq!(statements[0].confidence.reason, "1 of the 2 claims it rests on hold; 1 not checked here.");
 }
 
 #[test]
@@ -137,6 +193,14 @@ fn only_claims_of_the_figures_asked_for_are_judged() {
     assert_eq!(reproduction.claims.len(), 1);
     let unknown = source().figures_named(&["9".to_owned()]).unwrap_err();
     assert!(unknown.to_string().starts_with("there is no figure `9`, expected 1a, 1b"), "{unknown}");
+}
+
+#[test]
+fn every_source_is_sound() {
+    assert_eq!(warmcore_published::salehi_1994::source().check(), Ok(()));
+    assert_eq!(warmcore_published::foong_2004::source().check(), Ok(()));
+    assert_eq!(warmcore_published::torrellas_1995::source().check(), Ok(()));
+    assert_eq!(warmcore_published::falsafi_1998::source().check(), Ok(()));
 }
 
 #[test]

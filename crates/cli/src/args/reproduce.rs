@@ -33,7 +33,7 @@ pub(crate) enum ReproduceCommand {
     /// affinity, attached scheduling, other quanta and complex affinity, figures 1 to 5, and how much the results
     /// depend on what the text leaves open (--figure open). Writes into the output folder: report.html; claims.parquet,
     /// claims.csv and claims.json, published values and ours with verdicts; results.parquet and results.csv, a
-    /// row for each run; and points.journal, from which --resume goes on after an interruption.
+    /// row for each run; and points.journal, from which --resume goes on after an interruption. All of it takes some minutes.
     #[command(name = "torrellas-1995")]
     Torrellas1995(TorrellasArguments),
 
@@ -97,9 +97,14 @@ pub(crate) struct FoongArguments {
 }
 
 #[derive(Args, Debug)]
-#[command(mut_arg("figures", |figures| {
-    figures.help("Only these figures: table-2 to table-5, 1 to 5, and open [default: all]")
-}))]
+#[command(
+    mut_arg("figures", |figures| {
+        figures.help("Only these figures: table-2 to table-5, 1 to 5, and open [default: all]")
+    }),
+    mut_arg("quick", |quick| {
+        quick.help("Take a first look, in seconds instead of minutes: wider intervals; what the text leaves open is not varied")
+    })
+)]
 pub(crate) struct TorrellasArguments {
     /// Seed of every random choice [default: 1]
     #[arg(long, value_name = "N", value_parser = values::seed())]

@@ -7,10 +7,10 @@
 //! Linux 5.2).
 
 use super::{Namespace, NamespaceError};
+use crate::detached;
 use crate::tuning::bitmap;
 use rustix::fs::{Mode, OFlags, openat};
 use rustix::io::{self, Errno};
-use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsmount, fsopen};
 use std::os::fd::OwnedFd;
 use warmcore_topology::CpuSet;
 use warmcore_units::CpuId;
@@ -86,12 +86,7 @@ impl Namespace {
 
     /// Mounts a sysfs that shows this namespace.
     fn sysfs(&self) -> Result<OwnedFd, SteerError> {
-        let mounted = || {
-            let context = fsopen("sysfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
-            fsconfig_create(&context)?;
-            fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, MountAttrFlags::empty())
-        };
-        self.run(mounted)?.map_err(SteerError::NoSysfs)
+        self.run(|| detached::mount("sysfs"))?.map_err(SteerError::NoSysfs)
     }
 }
 

@@ -1,9 +1,9 @@
 //! A tracing instance of our own.
 
 use super::names;
+use crate::detached;
 use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::io::Errno;
-use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsmount, fsopen};
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -83,12 +83,7 @@ impl Tracefs {
 
     /// Mounts it where only this process sees it.
     fn mount() -> Result<Self, TraceError> {
-        let mount = || {
-            let context = fsopen("tracefs", FsOpenFlags::FSOPEN_CLOEXEC)?;
-            fsconfig_create(&context)?;
-            fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, MountAttrFlags::empty())
-        };
-        let mount = mount().map_err(|error| match error {
+        let mount = detached::mount("tracefs").map_err(|error| match error {
             Errno::NODEV => TraceError::NoTracefs,
             error => TraceError::new("mount tracefs as at", Path::new("/sys/kernel/tracing"), error.into()),
         })?;

@@ -1,7 +1,7 @@
 //! The constants of this machine's scheduler, as far as the kernel tells them.
 
+use crate::detached;
 use rustix::fd::{AsRawFd, OwnedFd};
-use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsmount, fsopen};
 use rustix::time::{ClockId, clock_getres};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -68,15 +68,10 @@ fn slice_of(debug: &str) -> Option<Nanos> {
 /// Where debugfs is: mounted, or mounted where only this process sees it.
 fn debugfs() -> (PathBuf, Option<OwnedFd>) {
     let usual = PathBuf::from("/sys/kernel/debug");
-    let mount = || {
-        let context = fsopen("debugfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
-        fsconfig_create(&context)?;
-        fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, MountAttrFlags::empty())
-    };
     if usual.join("sched").is_dir() {
         return (usual, None);
     }
-    match mount() {
+    match detached::mount("debugfs") {
         Ok(mount) => (PathBuf::from(format!("/proc/self/fd/{}", mount.as_raw_fd())), Some(mount)),
         Err(_) => (usual, None),
     }

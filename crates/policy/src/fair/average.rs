@@ -76,7 +76,7 @@ impl Average {
     }
 
     /// Something that has contributed `amount` goes, with its past.
-    pub(super) const fn part(&mut self, amount: u64) {
+    pub(super) const fn remove(&mut self, amount: u64) {
         self.value = self.value.saturating_sub(amount << POINT);
     }
 

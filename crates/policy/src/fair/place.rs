@@ -82,7 +82,7 @@ impl Fair {
     /// follows with the group's weight.
     pub(super) fn part_load(&mut self, id: TaskId, now: u64) {
         let (queue, load) = self.own_load(id, now);
-        self.tree.queues[queue].load.part(load);
+        self.tree.queues[queue].load.remove(load);
     }
 
     /// A task brings its load of the last time to the queue where it is now (`attach_entity_load_avg`).

@@ -336,7 +336,7 @@ impl Tree {
         let Entity { queue, weight: old, .. } = self.entities[id];
         let load = &mut self.queues[queue].load;
         load.join(weight * active / 1024);
-        load.part(old * active / 1024);
+        load.remove(old * active / 1024);
     }
 
     /// The part of the last time, of 1024, in which `id` was in its queue.

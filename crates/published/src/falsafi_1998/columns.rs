@@ -11,7 +11,7 @@ pub(super) fn results(runs: &Runs) -> Result<Columns, ColumnsError> {
     let rows: Vec<(&Setup, &Obtained)> = runs.results.iter().collect();
     let measured = |obtained: &Obtained| match obtained {
         Obtained::Measured(measured) => Some(measured.clone()),
-        Obtained::Not(_) => None,
+        Obtained::Failed(_) => None,
     };
     let text = |name: &str, of: fn(&Setup) -> String| {
         Column::texts(name, rows.iter().map(|(setup, _)| Some(of(setup))))
@@ -28,7 +28,7 @@ pub(super) fn results(runs: &Runs) -> Result<Columns, ColumnsError> {
     };
     let reason = |obtained: &Obtained| match obtained {
         Obtained::Measured(_) => None,
-        Obtained::Not(reason) => Some(reason.clone()),
+        Obtained::Failed(reason) => Some(reason.clone()),
     };
     Columns::new(vec![
         text("work", |setup| setup.work.to_string()),

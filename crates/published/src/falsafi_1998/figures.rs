@@ -8,18 +8,8 @@ pub fn figures() -> Vec<PublishedFigure> {
     [&CHAPTER_4[..], &CHAPTER_5[..]].concat()
 }
 
-const fn figure(
-    name: &'static str,
-    label: &'static str,
-    title: &'static str,
-    about: &'static str,
-    states: &'static str,
-) -> PublishedFigure {
-    PublishedFigure { name, label, title, about, states }
-}
-
 const CHAPTER_4: [PublishedFigure; 9] = [
-    figure(
+    PublishedFigure::new(
         "4-2",
         "figure 4-2",
         "the cost of interrupts, on small nodes",
@@ -29,14 +19,14 @@ const CHAPTER_4: [PublishedFigure; 9] = [
          null handler only answers; fetch-block moves 128 bytes.",
         "dedicating a processor helps light protocols, programs that communicate much, and machines with slow interrupts.",
     ),
-    figure(
+    PublishedFigure::new(
         "4-3",
         "figure 4-3",
         "more processors per node, microbenchmarks",
         "The same on nodes of two to six processors, with interrupts of 0.5 µs: time under Floating over time under Fixed on as many.",
         "Fixed is faster with three or more processors, by up to 75 % for the null handler and at most 20 % for fetch-block.",
     ),
-    figure(
+    PublishedFigure::new(
         "4-4",
         "figure 4-4",
         "cost over performance, microbenchmarks",
@@ -44,7 +34,7 @@ const CHAPTER_4: [PublishedFigure; 9] = [
          cost, and most cost-effective where the quotient is lowest.",
         "for the null handler Fixed is always the most cost-effective; for fetch-block it depends on how much is computed.",
     ),
-    figure(
+    PublishedFigure::new(
         "table-4-1",
         "Table 4.1",
         "programs and inputs of chapter 4",
@@ -52,7 +42,7 @@ const CHAPTER_4: [PublishedFigure; 9] = [
          checked at the end of every run.",
         "",
     ),
-    figure(
+    PublishedFigure::new(
         "4-5",
         "figure 4-5",
         "programs under Fixed and Floating",
@@ -60,14 +50,14 @@ const CHAPTER_4: [PublishedFigure; 9] = [
          processor.",
         "Floating is better with two or three processors per node, Fixed with four or more.",
     ),
-    figure(
+    PublishedFigure::new(
         "table-4-2",
         "Table 4.2",
         "sensitivity to the interrupt overhead",
         "Execution times of nodes with one processor (Single) and with two under Floating, over those of two under Fixed.",
         "slow interrupts ruin Single, and cost Floating at most 45 %.",
     ),
-    figure(
+    PublishedFigure::new(
         "4-6",
         "figure 4-6",
         "greater and smaller blocks",
@@ -75,7 +65,7 @@ const CHAPTER_4: [PublishedFigure; 9] = [
          moving data.",
         "Floating gains on Fixed with heavier protocols, unless false sharing makes for more messages.",
     ),
-    figure(
+    PublishedFigure::new(
         "4-7",
         "figure 4-7",
         "smaller caches",
@@ -83,7 +73,7 @@ const CHAPTER_4: [PublishedFigure; 9] = [
          whose data do not fit spend their time elsewhere than in the protocol.",
         "smaller caches favour Floating: Fixed pays off from five processors per node instead of four.",
     ),
-    figure(
+    PublishedFigure::new(
         "4-8",
         "figure 4-8",
         "cost over performance, programs",
@@ -93,7 +83,7 @@ const CHAPTER_4: [PublishedFigure; 9] = [
 ];
 
 const CHAPTER_5: [PublishedFigure; 13] = [
-    figure(
+    PublishedFigure::new(
         "table-5-1-rows",
         "Table 5.1",
         "steps of a remote read",
@@ -101,14 +91,14 @@ const CHAPTER_5: [PublishedFigure; 13] = [
          (Hurricane), and in software on a processor of the SMP (Hurricane-1). The simulator has these numbers from the table.",
         "software multiplies the occupancies for requests and responses; replies, which wait for memory anyway, suffer less.",
     ),
-    figure(
+    PublishedFigure::new(
         "table-5-1",
         "Table 5.1",
         "a remote read as a whole",
         "The round trip of a remote read through the simulated machine: processor, caches, bus, tags, device, network.",
         "440, 584 and 1164 cycles.",
     ),
-    figure(
+    PublishedFigure::new(
         "5-5",
         "figure 5-5",
         "bandwidth of a device",
@@ -117,21 +107,21 @@ const CHAPTER_5: [PublishedFigure; 13] = [
          then migrate between their caches.",
         "parallel protocol execution lets software reach and exceed the hardware's reply bandwidth, but not its request bandwidth.",
     ),
-    figure(
+    PublishedFigure::new(
         "5-6",
         "figure 5-6",
         "bandwidth with other blocks",
         "The same with blocks of 32 and 128 bytes.",
         "greater blocks favour software, and parallel software most.",
     ),
-    figure(
+    PublishedFigure::new(
         "5-7",
         "figure 5-7",
         "bandwidth with slower protocol processors",
         "The same for Hurricane with protocol processors of 200 and 400 MHz.",
         "more processors matter more than faster ones for replies, and the reverse for requests.",
     ),
-    figure(
+    PublishedFigure::new(
         "table-5-2",
         "Table 5.2",
         "programs and inputs of chapter 5",
@@ -139,7 +129,7 @@ const CHAPTER_5: [PublishedFigure; 13] = [
          checked at the end of every run.",
         "",
     ),
-    figure(
+    PublishedFigure::new(
         "table-5-3",
         "Table 5.3",
         "uniprocessor times and speedups",
@@ -147,7 +137,7 @@ const CHAPTER_5: [PublishedFigure; 13] = [
          many cycles our programs compute between references.",
         "water-sp speeds up almost linearly, the programs that communicate most hardly.",
     ),
-    figure(
+    PublishedFigure::new(
         "5-8",
         "figure 5-8",
         "performance of all systems",
@@ -155,35 +145,35 @@ const CHAPTER_5: [PublishedFigure; 13] = [
          addition to the eight; Hurricane-1 Mult has none.",
         "four embedded processors equal hardware; Hurricane-1 Mult reaches three quarters of it without any extra processor.",
     ),
-    figure(
+    PublishedFigure::new(
         "5-9",
         "figure 5-9",
         "smaller and greater nodes, Hurricane",
         "The same 64 processors as 16 nodes of 4 and as 4 nodes of 16.",
         "greater nodes demand more of each device, and parallel protocol execution gains.",
     ),
-    figure(
+    PublishedFigure::new(
         "5-10",
         "figure 5-10",
         "smaller and greater nodes, Hurricane-1",
         "The same for Hurricane-1.",
         "on greater nodes more processors are idle at a time, and Mult comes closer to hardware.",
     ),
-    figure(
+    PublishedFigure::new(
         "5-11",
         "figure 5-11",
         "smaller and greater blocks, Hurricane",
         "Figure 5-8 with blocks of 32 and 128 bytes.",
         "greater blocks bring software closer to hardware, except where they are falsely shared.",
     ),
-    figure(
+    PublishedFigure::new(
         "5-12",
         "figure 5-12",
         "smaller and greater blocks, Hurricane-1",
         "The same for Hurricane-1.",
         "it gains more by greater blocks than Hurricane.",
     ),
-    figure(
+    PublishedFigure::new(
         "5-13",
         "figure 5-13",
         "slower protocol processors",

@@ -24,9 +24,9 @@ const LOAD_EVERY: u32 = 100;
 const SEED: u64 = 1;
 /// After how many cycles a microbenchmark is given up: more than ten times what the longest takes.
 const LIMIT: u64 = 4_000_000_000;
-/// After how many times its [weight](Setup::weight) in millions of cycles a program is given up, which is about what it takes on one
+/// A program is given up after so many times its [weight](Setup::weight) in millions of cycles, which is about what it takes on one
 /// processor.
-const PATIENCE: u64 = 4;
+const LIMIT_FACTOR: u64 = 4;
 /// Scaled inputs have less than this part of the work.
 const SCALED: u64 = 8;
 
@@ -66,14 +66,14 @@ pub enum Obtained {
     /// Its figures.
     Measured(Measured),
     /// Why there are none.
-    Not(String),
+    Failed(String),
 }
 
 impl Obtained {
     /// Executes `setup` with inputs of this `size`.
     #[must_use]
     pub fn by(setup: &Setup, size: Size) -> Self {
-        execute(setup, size).map_or_else(Self::Not, Self::Measured)
+        execute(setup, size).map_or_else(Self::Failed, Self::Measured)
     }
 }
 
@@ -100,7 +100,7 @@ fn execute(setup: &Setup, size: Size) -> Result<Measured, String> {
 
 /// After how many cycles a program is given up.
 fn limit(setup: &Setup, size: Size) -> u64 {
-    let full = PATIENCE * setup.weight() * 1_000_000;
+    let full = LIMIT_FACTOR * setup.weight() * 1_000_000;
     match size {
         Size::Published => full,
         Size::Quick => full / SCALED,

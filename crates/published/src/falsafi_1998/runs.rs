@@ -34,7 +34,7 @@ impl Runs {
     pub fn get(&self, setup: &Setup) -> Found<&Measured> {
         match self.results.get(setup) {
             Some(Obtained::Measured(measured)) => Ok(measured),
-            Some(Obtained::Not(reason)) => Err(format!("No result of {setup}: {reason}.")),
+            Some(Obtained::Failed(reason)) => Err(format!("No result of {setup}: {reason}.")),
             None => Err(format!("No result of {setup}: it was not run.")),
         }
     }
@@ -118,7 +118,7 @@ impl Runs {
     /// Runs without a result, with the reasons.
     pub fn missing(&self) -> impl Iterator<Item = (&Setup, &str)> {
         self.results.iter().filter_map(|(setup, result)| match result {
-            Obtained::Not(reason) => Some((setup, reason.as_str())),
+            Obtained::Failed(reason) => Some((setup, reason.as_str())),
             Obtained::Measured(_) => None,
         })
     }

@@ -2,8 +2,9 @@
 
 use core::fmt;
 use serde::{Deserialize, Serialize};
+use warmcore_workload::programs::AnyProgram;
 
-/// A program of Table 4.1 or 5.2.
+/// A program of Table 4.1 or 5.2, in the order of [`AnyProgram::NAMES`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub enum App {
     /// Gravitation by a hierarchical method.
@@ -39,20 +40,10 @@ impl App {
     /// Those that it calls bandwidth-bound.
     pub const BANDWIDTH_BOUND: [Self; 4] = [Self::Cholesky, Self::Em3d, Self::Fft, Self::Radix];
 
-    /// Its name in the text.
+    /// Its name in the text, which is that of the program: they are listed in the same order.
     #[must_use]
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Barnes => "barnes",
-            Self::Cholesky => "cholesky",
-            Self::Em3d => "em3d",
-            Self::Fft => "fft",
-            Self::Fmm => "fmm",
-            Self::Gauss => "gauss",
-            Self::Lu => "lu",
-            Self::Radix => "radix",
-            Self::WaterSp => "water-sp",
-        }
+        AnyProgram::NAMES[self as usize]
     }
 }
 
@@ -84,5 +75,19 @@ impl fmt::Display for Work {
             Self::NullHandler(percent) => write!(f, "null-handler, U = {percent} %"),
             Self::FetchBlock(percent) => write!(f, "fetch-block, U = {percent} %"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_program_has_its_own_name() {
+        for app in App::CHAPTER_4.into_iter().chain(App::CHAPTER_5) {
+            let name = format!("{app:?}").to_lowercase();
+            assert_eq!(name, app.name().replace('-', ""));
+        }
+        assert_eq!(App::WaterSp as usize + 1, AnyProgram::NAMES.len());
     }
 }

@@ -5,7 +5,7 @@
 
 use super::Measurements;
 use super::points::{Affinity, Point, Quantity};
-use crate::{Claim, Finding, Reading, Value, ValueAt};
+use crate::{Basis, Claim, Finding, Reading, Value, ValueAt};
 
 /// All claims, in the order of the paper.
 #[must_use]
@@ -24,6 +24,7 @@ fn throughput() -> Vec<Claim<Measurements>> {
             reading: Reading::Within(10.0),
             unit: "%",
             recipe: "by how much throughput is above that under no affinity, at every size in both directions",
+            basis: Basis::Prediction,
             derive: |m| everywhere(m.gains(Affinity::ProcessOnly, Affinity::Nobody, Quantity::Throughput)),
             contradicts: None,
         },
@@ -36,6 +37,7 @@ fn throughput() -> Vec<Claim<Measurements>> {
             reading: Reading::About(25.0),
             unit: "%",
             recipe: "the greatest gain of throughput over no affinity, of all sizes in both directions",
+            basis: Basis::Prediction,
             derive: |m| greatest(m.gains(Affinity::InterruptOnly, Affinity::Nobody, Quantity::Throughput)),
             contradicts: None,
         },
@@ -48,6 +50,7 @@ fn throughput() -> Vec<Claim<Measurements>> {
             reading: Reading::About(29.0),
             unit: "%",
             recipe: "the greatest gain of throughput over no affinity, of all sizes in both directions",
+            basis: Basis::Prediction,
             derive: |m| greatest(m.gains(Affinity::Full, Affinity::Nobody, Quantity::Throughput)),
             contradicts: None,
         },
@@ -61,6 +64,7 @@ fn throughput() -> Vec<Claim<Measurements>> {
             unit: "%",
             recipe: "by how much throughput under full affinity is above that under interrupt affinity alone, at every \
                      size in both directions",
+            basis: Basis::Prediction,
             derive: |m| everywhere(m.gains(Affinity::Full, Affinity::InterruptOnly, Quantity::Throughput)),
             contradicts: None,
         },
@@ -78,6 +82,7 @@ fn cost_and_misses() -> Vec<Claim<Measurements>> {
             reading: Reading::About(24.0),
             unit: "%",
             recipe: "the greatest reduction of cost from no to full affinity, of all sizes in both directions",
+            basis: Basis::Prediction,
             derive: |m| greatest(m.savings(Quantity::Cost)),
             contradicts: None,
         },
@@ -90,6 +95,7 @@ fn cost_and_misses() -> Vec<Claim<Measurements>> {
             reading: Reading::MoreThan(0.0),
             unit: "%",
             recipe: "the reduction of L2 misses per bit from no to full affinity, at every size in both directions",
+            basis: Basis::Prediction,
             derive: |m| counted(m, Quantity::L2Misses),
             contradicts: None,
         },
@@ -103,6 +109,7 @@ fn cost_and_misses() -> Vec<Claim<Measurements>> {
             unit: "%",
             recipe: "the reduction of L3 misses per bit from no to full affinity, at every size in both directions; how \
                      much they matter is not judged",
+            basis: Basis::Prediction,
             derive: |m| counted(m, Quantity::L3Misses),
             contradicts: None,
         },
@@ -211,7 +218,7 @@ mod tests {
         assert!(found[..5].iter().all(|(_, verdict, _)| *verdict == ClaimVerdict::Holds), "{found:?}");
         assert!(found[5..].iter().all(|(_, verdict, _)| *verdict == ClaimVerdict::NotDerived), "{found:?}");
         let full = &found[2].2;
-        assert!(full.starts_with("29.0 ± 1.6 %") && full.contains("At TX, 64 bytes."), "{full}");
+        assert!(full.starts_with("29.0 ± 1.6 % at TX, 64 bytes"), "{full}");
     }
 
     #[test]

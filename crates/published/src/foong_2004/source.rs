@@ -20,7 +20,6 @@ pub fn source() -> Source<Measurements> {
         claims: claims::all(),
         conclusions: &CONCLUSIONS,
         choices: &CHOICES,
-        given: &[],
         glossary: &[],
     }
 }
@@ -148,12 +147,4 @@ fn rows(point: &Point) -> Vec<Row<'_>> {
         (0..runs.throughput.len()).map(move |block| Row { point, model, runs, block })
     })
     .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn the_source_is_sound() {
-        assert_eq!(super::source().check(), Ok(()));
-    }
 }

@@ -26,7 +26,6 @@ pub fn source() -> Source<Simulations> {
         claims: claims::all(),
         conclusions: &CONCLUSIONS,
         choices: &CHOICES,
-        given: &["table-2", "4"],
         glossary: &GLOSSARY,
     }
 }
@@ -206,8 +205,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_source_is_sound() {
-        assert_eq!(source().check(), Ok(()));
+    fn every_figure_can_be_simulated() {
         assert!(source().figures.iter().all(|figure| FigureName::named(figure.name).is_some()));
     }
 }

@@ -130,7 +130,7 @@ fn misfit_of(
     let get = |part| if let Part::Misfit(misfit) = part { Some(misfit) } else { None };
     let misfit = steps.part(&key, get, Part::Misfit, || {
         let points = Workload::TABLE_V.map(|workload| (workload, Policy::Standard));
-        let outcomes = simulated(calibration, &points, runs)?;
+        let outcomes = simulated(calibration, &points, runs, steps)?;
         let half = |half: usize| {
             let runs = |outcome: &Outcome| Outcome {
                 runs: outcome.runs.iter().skip(half).step_by(2).cloned().collect(),

@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 use warmcore_scenario::RunQueueScenario;
 use warmcore_scenario::document::Checked;
 use warmcore_scenario::runqueue::{RunQueueMachine, UnixScheduler};
-use warmcore_sim::runqueue::{ApplicationTally, Outcome, Tally, simulate};
+use warmcore_sim::runqueue::{ApplicationTally, Outcome, Tally};
 
 /// Where the first fit begins: the lines of the second-level cache.
 const LINES: f64 = 16_384.0;
@@ -255,7 +255,6 @@ impl Fitting<'_> {
         let Some(published) = workload.row().map(|row| row.standard) else { return Ok(fit) };
         let mut last = Vec::new();
         for step in 0..count {
-            self.steps.check()?;
             // Large steps first, then small ones, of whose results the mean is taken: runs scatter.
             let settles = step >= count / 2;
             let pace = if settles { 0.5 } else { 1.0 };
@@ -264,7 +263,7 @@ impl Fitting<'_> {
             let scheduler = self.calibration.open.scheduler();
             let scenario =
                 self.calibration.with(workload, &fit.applications, machine, scheduler, self.precision.runs);
-            let found = simulate(&scenario)?;
+            let found = self.steps.simulate(&scenario)?;
             fit.distance = distance(&found, published);
             self.improve(workload, &mut fit, free, pace, published, &found);
             if settles {

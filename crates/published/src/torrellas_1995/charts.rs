@@ -4,107 +4,108 @@ use super::predictions::{Policy, Predictions, Quantity};
 use super::standard::{misses_as_intervening, of_application, share_of_bin, share_of_end};
 use super::tables::{App, TableV, Workload};
 use warmcore_record::chart::{Axis, Choice, Point, Series, Style, Unit, View};
-use warmcore_record::table::{Cell, Row};
+use warmcore_record::table::{Cell, HeaderCell, Row};
 use warmcore_record::{Block, Chart, Table};
 use warmcore_sim::runqueue::Tally;
 use warmcore_units::Estimate;
 
-fn cell(ours: Option<Estimate<f64>>, published: f64) -> Cell {
-    ours.map_or_else(
-        || Cell::missing("not simulated"),
-        |ours| Cell::text(format!("{published} | {:.1} ± {:.1}", ours.mean, ours.half())),
-    )
+/// A published figure and ours.
+type Pair = (f64, Option<Estimate<f64>>);
+
+/// A row as published, and ours below it.
+fn pair(name: &str, figures: &[Pair]) -> [Row; 2] {
+    let published = figures.iter().map(|(published, _)| Cell::value(Estimate::published(*published), 1));
+    let ours = figures
+        .iter()
+        .map(|(_, ours)| ours.map_or_else(|| Cell::missing("not simulated"), |ours| Cell::value(ours, 1)));
+    [Row::new(format!("{name}: published"), published.collect()), Row::new("ours", ours.collect())]
 }
 
-pub(super) fn table(id: &str, caption: &str, header: &[&str], rows: Vec<Row>, note: &str) -> Block {
-    Block::Table(Table {
-        id: id.to_owned(),
-        caption: caption.to_owned(),
-        header: Table::simple_header(header.iter().copied()),
-        rows,
-        notes: vec![note.to_owned()],
-    })
+fn compared(id: &str, caption: &str, header: Vec<Vec<HeaderCell>>, rows: Vec<Row>, note: &str) -> Vec<Block> {
+    let notes = vec![note.to_owned()];
+    vec![Block::Table(Table { id: id.to_owned(), caption: caption.to_owned(), header, rows, notes })]
 }
 
-const NOTE: &str = "Published | ours, with the half-width of the 95 % interval over independent runs.";
+const NOTE: &str = "Ours with the half-width of the 95 % interval over independent runs.";
 
 pub(super) fn table_ii(predictions: &Predictions) -> Vec<Block> {
-    let row = |app: App| {
+    let rows = |app: App| {
         let published = app.characteristics().intervals;
-        let cells = (0..7).map(|bin| {
-            cell(of_application(predictions, app, |one| share_of_bin(&one.dispatches, bin)), published[bin])
-        });
-        Row::new(app.name(), cells.collect())
+        let ours = |bin| of_application(predictions, app, |one| share_of_bin(&one.dispatches, bin));
+        let figures: Vec<Pair> = (0..7).map(|bin| (published[bin], ours(bin))).collect();
+        pair(app.name(), &figures)
     };
     let header = ["", "1–5 ms", "5–9 ms", "9–13 ms", "13–17 ms", "17–21 ms", "21–25 ms", "25–30 ms"];
-    vec![table("table-ii", "Dispatch intervals, percent", &header, App::ALL.map(row).to_vec(), NOTE)]
+    let rows = App::ALL.into_iter().flat_map(rows).collect();
+    compared("table-ii", "Dispatch intervals, percent", Table::simple_header(header), rows, NOTE)
 }
 
 pub(super) fn table_iii(predictions: &Predictions) -> Vec<Block> {
-    let row = |app: App| {
+    let rows = |app: App| {
         let published = app.characteristics().ends;
-        let cells = (0..4).map(|cause| {
-            cell(of_application(predictions, app, |one| share_of_end(one, cause)), published[cause])
-        });
-        Row::new(app.name(), cells.collect())
+        let ours = |cause| of_application(predictions, app, |one| share_of_end(one, cause));
+        let figures: Vec<Pair> = (0..4).map(|cause| (published[cause], ours(cause))).collect();
+        pair(app.name(), &figures)
     };
     let header = ["", "end of quantum", "semaphore", "synchronisation", "system call, TLB fault, other"];
-    vec![table("table-iii", "Why dispatch intervals end, percent", &header, App::ALL.map(row).to_vec(), NOTE)]
+    let rows = App::ALL.into_iter().flat_map(rows).collect();
+    compared("table-iii", "Why dispatch intervals end, percent", Table::simple_header(header), rows, NOTE)
 }
 
 pub(super) fn table_iv(predictions: &Predictions) -> Vec<Block> {
-    let row = |app: App| {
+    let rows = |app: App| {
         let published = app.characteristics();
         let slice = of_application(predictions, app, |one| one.slices.median_ms(1.0));
         let misses = of_application(predictions, app, |one| misses_as_intervening(app, one));
-        Row::new(app.name(), vec![cell(slice, published.slice_ms), cell(misses, published.intervening)])
+        pair(app.name(), &[(published.slice_ms, slice), (published.intervening, misses)])
     };
     let header = ["", "median effective slice, ms", "misses in a slice, thousands"];
-    let note = "Published | ours. The published misses are of slices that begin with flushed caches; ours are the steady ones of our slices, and the reload of the same table.";
-    vec![table("table-iv", "Effective time slices", &header, App::ALL.map(row).to_vec(), note)]
+    let note = "The published misses are of slices that begin with flushed caches; ours are the steady ones of our slices, and the reload of the same table.";
+    let rows = App::ALL.into_iter().flat_map(rows).collect();
+    compared("table-iv", "Effective time slices", Table::simple_header(header), rows, note)
 }
 
 pub(super) fn table_v(predictions: &Predictions) -> Vec<Block> {
-    let row = |workload: Workload| {
-        let Some(published) = workload.row() else { return Row::new(workload.name(), Vec::new()) };
-        let standard = |of: fn(&Tally) -> f64, published: f64| {
-            cell(predictions.estimate(workload, Policy::Standard, of), published)
-        };
-        let change = |policy, quantity, published| {
-            cell(predictions.change(workload, policy, Policy::Standard, quantity), published)
-        };
+    let rows = |workload: Workload| {
+        let published = workload.row()?;
         let [time, misses, idle] = published.standard;
-        let mut cells = vec![
-            standard(Tally::mean_completion_s, time),
-            standard(|run| run.misses() / 1e6, misses),
-            standard(|run| 100.0 * run.idle, idle),
+        let standard = |of: fn(&Tally) -> f64| predictions.estimate(workload, Policy::Standard, of);
+        let mut figures: Vec<Pair> = vec![
+            (time, standard(Tally::mean_completion_s)),
+            (misses, standard(|run| run.misses() / 1e6)),
+            (idle, standard(|run| 100.0 * run.idle)),
         ];
+        let [attached_time, attached_misses, attached_idle] = published.attached;
         for (policy, [time, misses]) in [
             (Policy::Light, published.light),
             (Policy::Heavy, published.heavy),
-            (Policy::Attached, [published.attached[0], published.attached[1]]),
+            (Policy::Attached, [attached_time, attached_misses]),
         ] {
-            cells.push(change(policy, Quantity::Time, time));
-            cells.push(change(policy, Quantity::Misses, misses));
+            let change = |quantity| predictions.change(workload, policy, Policy::Standard, quantity);
+            figures.push((time, change(Quantity::Time)));
+            figures.push((misses, change(Quantity::Misses)));
         }
         let idle = predictions.estimate(workload, Policy::Attached, |run| 100.0 * run.idle);
-        cells.push(cell(idle, published.attached[2]));
-        Row::new(workload.name(), cells)
+        figures.push((attached_idle, idle));
+        Some(pair(&workload.name(), &figures))
     };
-    let header = [
-        "",
-        "standard: s",
-        "million misses",
-        "idle %",
-        "light: time %",
-        "misses %",
-        "heavy: time %",
-        "misses %",
-        "attached: time %",
-        "misses %",
-        "idle %",
-    ];
-    vec![table("table-v", "Table V", &header, Workload::TABLE_V.map(row).to_vec(), NOTE)]
+    let groups = [("standard", 3), ("light affinity", 2), ("heavy affinity", 2), ("attached", 3)];
+    let groups = groups.map(|(name, columns)| HeaderCell::new(name).over_columns(columns));
+    let columns = ["s", "million misses", "idle %"]
+        .into_iter()
+        .chain(["time %", "misses %"].repeat(3))
+        .chain(["idle %"])
+        .map(HeaderCell::new);
+    let header =
+        vec![std::iter::once(HeaderCell::new("").over_rows(2)).chain(groups).collect(), columns.collect()];
+    let rows = Workload::TABLE_V.into_iter().filter_map(rows).flatten().collect();
+    compared(
+        "table-v",
+        "Execution times and misses; changes against the standard scheduler",
+        header,
+        rows,
+        NOTE,
+    )
 }
 
 /// Figures 1 and 2: effective time slices, one view for each workload. Slices are counted as a share of those under the standard

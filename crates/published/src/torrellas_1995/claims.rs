@@ -1,7 +1,8 @@
 //! The claims of the text, how they are read, and how our values are derived.
 //!
 //! Tables are compared cell by cell: a claim holds all cells of a column, each the difference of our value from the published
-//! one. A difference within the tolerance counts as stated. The tolerance of a calibrated column says how well the fit succeeded.
+//! one. A difference within the tolerance counts as stated. Claims about the standard scheduler are no predictions: the models were
+//! fitted to it, and the open parameters chosen by it.
 
 mod affinity;
 mod alternatives;
@@ -10,7 +11,7 @@ mod tables;
 
 use super::predictions::{Policy, Predictions, Quantity};
 use super::tables::Workload;
-use crate::{Claim, Finding, Reading, Value, ValueAt};
+use crate::{Basis, Claim, Finding, Reading, Value, ValueAt};
 
 const ALL: &[Workload] = &Workload::TABLE_V;
 const MATRICES: &[Workload] = &[Workload::MatrixMatrix];
@@ -24,7 +25,7 @@ pub fn all() -> Vec<Claim<Predictions>> {
     [tables::all(), columns::all(), affinity::all(), alternatives::all()].concat()
 }
 
-/// A claim, from its id, section, figure, statement, published value, reading, unit, recipe and derivation.
+/// A prediction, from its id, section, figure, statement, published value, reading, unit, recipe and derivation.
 #[expect(clippy::too_many_arguments, reason = "the fields of a claim, which each have a type of their own")]
 fn claim(
     id: &'static str,
@@ -36,7 +37,8 @@ fn claim(
     recipe: &'static str,
     derive: fn(&Predictions) -> Option<Finding>,
 ) -> Claim<Predictions> {
-    Claim { id, section, needs, says, published, reading, unit, recipe, derive, contradicts: None }
+    let (basis, contradicts) = (Basis::Prediction, None);
+    Claim { id, section, needs, says, published, reading, unit, recipe, basis, derive, contradicts }
 }
 
 /// By how many percent time or misses under `policy` are below those under `base`, at each of `workloads`.

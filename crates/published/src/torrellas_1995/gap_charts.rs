@@ -1,14 +1,14 @@
 //! The charts and tables of the open parameters: what the calibration chose, and how much each result depends on them.
 
 use super::blind::{Choice as Chosen, Misfit};
-use super::charts::{Column, TABLE_V_COLUMNS, table};
+use super::charts::{Column, TABLE_V_COLUMNS};
 use super::gaps::Gap;
 use super::open::{OpenParameter, Origin};
 use super::predictions::{Policy, Predictions};
 use super::tables::Workload;
 use warmcore_record::chart::{Axis, Choice, Direction, Mark, Point, Series, Style, Unit, View};
 use warmcore_record::table::{Cell, Row};
-use warmcore_record::{Block, Chart};
+use warmcore_record::{Block, Chart, Table};
 use warmcore_units::Estimate;
 
 /// The claims that compare all workloads with each column of Table V.
@@ -112,13 +112,13 @@ pub(super) fn chosen(predictions: &Predictions) -> Vec<Block> {
     );
     let header = ["", "value", "tried", "neutral", "why"];
     let rows = OpenParameter::ALL.map(row).to_vec();
-    vec![table(
-        "open-choice",
-        "The open parameters, chosen without sight of a predicted column",
-        &header,
+    vec![Block::Table(Table {
+        id: "open-choice".to_owned(),
+        caption: "The open parameters, chosen without sight of a predicted column".to_owned(),
+        header: Table::simple_header(header),
         rows,
-        &note,
-    )]
+        notes: vec![note],
+    })]
 }
 
 /// Why the search gave `parameter` its value.

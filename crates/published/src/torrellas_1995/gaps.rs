@@ -7,8 +7,10 @@ use super::claims;
 use super::open::{Open, OpenParameter};
 use super::parts::{Part, PredictionError, Steps};
 use super::predictions::{Predictions, all_points, simulated};
+use crate::claim::named;
 use crate::reading::Band;
-use crate::{Claim, Finding, Value, ValueAt};
+use crate::verdict::Standing;
+use crate::{Claim, Finding, Value};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -75,8 +77,7 @@ pub(super) fn vary(
         let values = steps.part(&key, get, Part::Values, || {
             let from = Some(&chosen.calibration);
             let calibration = Calibration::new(open, chosen.calibration.seed, from, precision, steps)?;
-            steps.check()?;
-            let outcomes = simulated(&calibration, &all_points(), runs)?;
+            let outcomes = simulated(&calibration, &all_points(), runs, steps)?;
             Ok(values(&Predictions::new(calibration, outcomes)))
         })?;
         steps.step();
@@ -102,56 +103,46 @@ fn values(predictions: &Predictions) -> BTreeMap<String, Places> {
 /// would decide what is undecided.
 pub(super) fn explain(predictions: &Predictions, claim: &Claim<Predictions>, finding: &Finding) -> String {
     let band = claim.reading.band();
-    let mut inside: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    let mut outside = Vec::new();
-    let mut runs = Vec::new();
+    let gaps = &predictions.gaps;
+    let (mut reached, mut unreached, mut runs) = (Vec::new(), Vec::new(), Vec::new());
     for (place, found) in finding.found.iter().enumerate() {
-        let Value { low, high, .. } = found.value;
-        if band.from <= low && high <= band.to {
-            continue;
+        match Standing::new(found.value, band) {
+            Standing::AsStated => continue,
+            Standing::Undecided => {
+                runs.push(named(found, &needed(predictions.runs(), found.value, band)));
+                continue;
+            }
+            Standing::Otherwise => {}
         }
-        if low <= band.to && band.from <= high {
-            runs.push(named(found, &needed(predictions.runs(), found.value, band)));
-            continue;
-        }
-        let tried = || {
-            let gaps = &predictions.gaps;
-            gaps.tried.iter().filter_map(move |gap| {
-                Some((gap.parameter.name, found.value.mean + gaps.shift(gap, claim.id, place)?))
-            })
-        };
-        let mut names: Vec<&str> = tried()
-            .filter(|(_, value)| (band.from..=band.to).contains(value))
-            .map(|(name, _)| name)
-            .collect();
+        let shifted = |gap| Some(found.value.mean + gaps.shift(gap, claim.id, place)?);
+        let tried: Vec<(&str, f64)> =
+            gaps.tried.iter().filter_map(|gap| Some((gap.parameter.name, shifted(gap)?))).collect();
+        let reaches = |(_, value): &&(&str, f64)| (band.from..=band.to).contains(value);
+        let mut names: Vec<&str> = tried.iter().filter(reaches).map(|(name, _)| *name).collect();
         names.dedup();
         if names.is_empty() {
-            let [least, most] = tried()
-                .fold([found.value.mean; 2], |[least, most], (_, value)| [least.min(value), most.max(value)]);
-            outside.push(named(found, &format!("{least:.1} to {most:.1}")));
-        }
-        for name in names {
-            inside.entry(name).or_default().push(found.at());
+            let values = || tried.iter().map(|(_, value)| *value).chain([found.value.mean]);
+            let [least, most] =
+                [values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max)];
+            unreached.push(named(found, &format!("{least:.1} to {most:.1}")));
+        } else {
+            reached.push(named(found, &format!("\"{}\"", names.join("\", \""))));
         }
     }
     let mut parts = Vec::new();
-    if !predictions.gaps.tried.is_empty() {
-        parts.extend(inside.iter().map(|(name, places)| match places.join(", ") {
-            at if at.is_empty() => format!("Inside the range of \"{name}\"."),
-            at => format!("Inside the range of \"{name}\": {at}."),
-        }));
-        if !outside.is_empty() {
-            parts.push(format!("Outside of everything that was varied: {}.", outside.join(", ")));
-        }
+    if !gaps.tried.is_empty() {
+        parts
+            .push(said("As published with another value of something that the text leaves open: ", &reached));
+        parts.push(said("Not so with any other value of one such thing; ours is then ", &unreached));
     }
-    if !runs.is_empty() {
-        parts.push(format!("The interval is too wide; it would take runs: {}.", runs.join(", ")));
-    }
+    parts.push(said("Runs that would decide: ", &runs));
+    parts.retain(|part| !part.is_empty());
     parts.join(" ")
 }
 
-fn named(found: &ValueAt, text: &str) -> String {
-    if found.place.is_empty() { text.to_owned() } else { format!("{} ({text})", found.at()) }
+/// A sentence that begins with `words` and lists `parts`; nothing without any.
+fn said(words: &str, parts: &[String]) -> String {
+    if parts.is_empty() { String::new() } else { format!("{words}{}.", parts.join("; ")) }
 }
 
 /// The most runs that are worth naming.

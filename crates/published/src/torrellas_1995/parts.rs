@@ -7,7 +7,8 @@ use crate::source::KeepError;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use warmcore_sim::runqueue::Tally;
+use warmcore_scenario::RunQueueScenario;
+use warmcore_sim::runqueue::{Outcome, Tally, simulate_until};
 use warmcore_units::Fault;
 
 /// A part, as it is kept.
@@ -74,6 +75,14 @@ impl<'a> Steps<'a> {
             true => Err(PredictionError::Interrupted),
             false => Ok(()),
         }
+    }
+
+    /// All runs of `scenario`.
+    ///
+    /// # Errors
+    /// If it is impossible, or the user asked to stop; then within moments.
+    pub(super) fn simulate(&self, scenario: &RunQueueScenario) -> Result<Outcome, PredictionError> {
+        simulate_until(scenario, self.progress.stop)?.ok_or(PredictionError::Interrupted)
     }
 
     /// The part under `key`: as an earlier run kept it, or made now and kept.

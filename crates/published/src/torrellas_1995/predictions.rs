@@ -13,8 +13,8 @@ use rayon::prelude::*;
 use std::collections::BTreeMap;
 use warmcore_policy::runqueue::Affinity;
 use warmcore_scenario::runqueue::UnixScheduler;
-use warmcore_sim::runqueue::{Outcome, Tally, compare, simulate};
-use warmcore_units::{Estimate, Fault};
+use warmcore_sim::runqueue::{Outcome, Tally, compare};
+use warmcore_units::Estimate;
 
 /// A scheduler of §5.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -155,7 +155,7 @@ pub fn predict(
         let scenario = calibration.scenario(workload, policy.scheduler(&open), runs);
         let key = format!("runs\n{scenario:?}");
         let get = |part| if let Part::Runs(runs) = part { Some(runs) } else { None };
-        let runs = steps.part(&key, get, Part::Runs, || Ok(simulate(&scenario)?.runs))?;
+        let runs = steps.part(&key, get, Part::Runs, || Ok(steps.simulate(&scenario)?.runs))?;
         steps.step();
         Ok(((workload, policy), Outcome { runs }))
     };
@@ -176,10 +176,11 @@ pub(super) fn simulated(
     calibration: &Calibration,
     points: &[(Workload, Policy)],
     runs: u32,
-) -> Result<BTreeMap<(Workload, Policy), Outcome>, Fault> {
+    steps: &Steps<'_>,
+) -> Result<BTreeMap<(Workload, Policy), Outcome>, PredictionError> {
     let one = |&(workload, policy): &(Workload, Policy)| {
         let scheduler = policy.scheduler(&calibration.open);
-        Ok(((workload, policy), simulate(&calibration.scenario(workload, scheduler, runs))?))
+        Ok(((workload, policy), steps.simulate(&calibration.scenario(workload, scheduler, runs))?))
     };
     points.par_iter().map(one).collect()
 }

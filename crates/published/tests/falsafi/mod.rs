@@ -62,7 +62,7 @@ fn a_program_and_a_microbenchmark_run_on_two_nodes() {
     for setup in [program, request] {
         match Obtained::by(&setup, Size::Quick) {
             Obtained::Measured(measured) => assert!(measured.cycles > 0 && measured.handlers > 0, "{setup}"),
-            Obtained::Not(reason) => panic!("{setup}: {reason}"),
+            Obtained::Failed(reason) => panic!("{setup}: {reason}"),
         }
     }
 }
@@ -70,7 +70,7 @@ fn a_program_and_a_microbenchmark_run_on_two_nodes() {
 #[test]
 fn a_run_without_a_result_leaves_its_claims_open_and_says_why() {
     let options = options(&["5-8"]);
-    let failed = |_: &Setup| Some(Obtained::Not("a test has made it fail".to_owned()));
+    let failed = |_: &Setup| Some(Obtained::Failed("a test has made it fail".to_owned()));
     let stop = AtomicBool::new(false);
     let runs = reproduce(&options, failed, |_, _| Ok(()), |_| (), &stop).expect("all is known");
     assert!(runs.notes().iter().any(|note| note.contains("a test has made it fail")));

@@ -1,9 +1,11 @@
 //! Two nodes whose processors compute, ask each other, and execute each other's protocol events.
 
+mod agenda;
+
 use super::demand::Demand;
+use agenda::{Agenda, Asker, ProtocolEvent, Stage, Step};
 use rand_distr::{Distribution, Exp1};
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::VecDeque;
 use warmcore_policy::protocol::{Activity, Invocation, Invoker, ProtocolScheduling};
 use warmcore_units::{CpuId, Nanos, PerSecond};
 use warmcore_workload::Purpose;
@@ -22,51 +24,6 @@ pub struct Figures {
     pub interrupts: f64,
     /// The part of their time that a node's processors executed protocol events, in processors.
     pub handling: f64,
-}
-
-/// A protocol event of a request.
-#[derive(Clone, Copy, Debug)]
-enum Stage {
-    Request,
-    Reply,
-    Response,
-}
-
-/// Who asked.
-#[derive(Clone, Copy, Debug)]
-struct Asker {
-    node: usize,
-    cpu: usize,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct ProtocolEvent {
-    stage: Stage,
-    asker: Asker,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Step {
-    /// A processor has computed enough, unless it was interrupted since: the number counts its segments.
-    Computed {
-        node: usize,
-        cpu: usize,
-        segment: u64,
-    },
-    Arrives {
-        node: usize,
-        event: ProtocolEvent,
-    },
-    Handled {
-        node: usize,
-        cpu: usize,
-        event: ProtocolEvent,
-    },
-    /// A processor that asked has its answer.
-    Answered {
-        node: usize,
-        cpu: usize,
-    },
 }
 
 struct Processor {
@@ -91,34 +48,10 @@ struct Node {
     holder: Option<usize>,
 }
 
-/// A step in the order of time; of equal times, the one that was foreseen first.
-struct Foreseen(f64, u64, Step);
-
-impl PartialEq for Foreseen {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for Foreseen {}
-
-impl PartialOrd for Foreseen {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Foreseen {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.0.total_cmp(&other.0).then(self.1.cmp(&other.1))
-    }
-}
-
 struct Cluster<'d> {
     demand: &'d Demand,
     nodes: [Node; NODES],
-    steps: BinaryHeap<Reverse<Foreseen>>,
-    foreseen: u64,
+    agenda: Agenda,
     now: f64,
     completed: u64,
     responses: f64,
@@ -172,8 +105,7 @@ impl<'d> Cluster<'d> {
         let mut cluster = Self {
             demand,
             nodes: [node(0), node(1)],
-            steps: BinaryHeap::new(),
-            foreseen: 0,
+            agenda: Agenda::default(),
             now: 0.0,
             completed: 0,
             responses: 0.0,
@@ -191,7 +123,7 @@ impl<'d> Cluster<'d> {
     /// Runs until so many requests are completed.
     fn run(&mut self, requests: u64) {
         while self.completed < requests {
-            let Some(Reverse(Foreseen(at, _, step))) = self.steps.pop() else { return };
+            let Some((at, step)) = self.agenda.next() else { return };
             self.now = at;
             match step {
                 Step::Computed { node, cpu, segment } => self.ask(node, cpu, segment),
@@ -206,8 +138,7 @@ impl<'d> Cluster<'d> {
     }
 
     fn foresee(&mut self, after: f64, step: Step) {
-        self.foreseen += 1;
-        self.steps.push(Reverse(Foreseen(self.now + after, self.foreseen, step)));
+        self.agenda.add(self.now + after, step);
     }
 
     fn compute_afresh(&mut self, node: usize, cpu: usize) {

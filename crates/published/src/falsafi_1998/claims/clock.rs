@@ -6,7 +6,7 @@ use crate::falsafi_1998::runs::Found;
 use crate::falsafi_1998::setup::Setup;
 use crate::falsafi_1998::system::{System, hurricane, slow_hurricane};
 use crate::falsafi_1998::work::App;
-use crate::{Claim, Reading};
+use crate::{Basis, Claim, Reading};
 
 const F57: &[&str] = &["5-7"];
 const F513: &[&str] = &["5-13"];
@@ -66,6 +66,7 @@ fn requests() -> Vec<Claim<Runs>> {
             says: "Doubling the clock of a single processor increases the request/response bandwidth by 100 %.",
             published: "100 %",
             reading: Reading::About(100.0),
+            basis: Basis::Fitted,
             derive: |e| one(above(request(e, hurricane(1)), request(e, slow_hurricane(1)))),
             ..of(
                 BANDWIDTH,

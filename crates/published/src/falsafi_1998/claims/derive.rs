@@ -3,7 +3,7 @@
 use crate::falsafi_1998::Runs;
 use crate::falsafi_1998::runs::Found;
 use crate::falsafi_1998::work::App;
-use crate::{Claim, Finding, Reading, Value, ValueAt};
+use crate::{Basis, Claim, Finding, Reading, Value, ValueAt};
 
 /// What claims of one place have in common. The rest is to be filled in.
 pub(super) fn of(
@@ -21,6 +21,7 @@ pub(super) fn of(
         reading: Reading::MoreThan(0.0),
         unit,
         recipe,
+        basis: Basis::Prediction,
         derive: |_| None,
         contradicts: None,
     }
@@ -28,7 +29,7 @@ pub(super) fn of(
 
 /// How a printed gain of a program is read: from half to one and a half times as much.
 pub(super) const fn gain(percent: f64) -> Reading {
-    Reading::Between(0.5 * percent, 1.5 * percent)
+    Reading::Near(percent, 0.5 * percent)
 }
 
 /// The values of `places`, each judged as `judge` says; without any if one of them is missing.

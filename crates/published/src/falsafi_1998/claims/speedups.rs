@@ -6,7 +6,7 @@ use crate::falsafi_1998::runs::Found;
 use crate::falsafi_1998::setup::{PROCESSORS, Setup};
 use crate::falsafi_1998::system::System;
 use crate::falsafi_1998::work::App;
-use crate::{Claim, Finding, Reading};
+use crate::{Basis, Claim, Finding, Reading};
 
 const TABLE: &[&str] = &["table-5-3"];
 const SECTION: &str = "5.3.4";
@@ -39,13 +39,9 @@ macro_rules! entries {
                 says: concat!($name, " takes ", stringify!($time), " million cycles on one processor."),
                 published: stringify!($time),
                 reading: Reading::Rewritten($time),
+                basis: Basis::Fitted,
                 derive: time_entry::<$app>,
-                ..of(
-                    SECTION,
-                    TABLE,
-                    "million cycles",
-                    "execution time; the pace of the program is set by it, so that it is no prediction",
-                )
+                ..of(SECTION, TABLE, "million cycles", "execution time; the pace of the program is set by it")
             },
             Claim {
                 id: concat!("table-5-3-", $name, "-speedup"),

@@ -6,7 +6,7 @@ use super::locking::{APPROACHES, LOST};
 use crate::salehi_1994::curves::{BATCHES, ways};
 use crate::salehi_1994::simulations::{AtRate, above, below, ratio};
 use crate::salehi_1994::{CurveSetting, Simulations};
-use crate::{Claim, Finding, Reading};
+use crate::{Basis, Claim, Finding, Reading};
 use warmcore_scenario::Parallelism::{Ips, Locking};
 use warmcore_scenario::ProcessorPolicy::{self, Mru, WiredStreams};
 
@@ -31,6 +31,7 @@ fn unbatched() -> Vec<Claim<Simulations>> {
             unit: "%",
             recipe: "IPS against Locking under the same policy (MRU, Wired-Streams), at all rates from 1 \
                      to 90% of Locking's capacity",
+            basis: Basis::Prediction,
             derive: unbatched_delays,
             contradicts: None,
         },
@@ -43,6 +44,7 @@ fn unbatched() -> Vec<Claim<Simulations>> {
             reading: Reading::Printed(79.0),
             unit: "%",
             recipe: "capacity of IPS over Locking, Wired-Streams",
+            basis: Basis::Prediction,
             derive: |e| capacity_gain(e, WiredStreams),
             contradicts: None,
         },
@@ -55,6 +57,7 @@ fn unbatched() -> Vec<Claim<Simulations>> {
             reading: Reading::Printed(118.0),
             unit: "%",
             recipe: "capacity of IPS over Locking, MRU",
+            basis: Basis::Prediction,
             derive: |e| capacity_gain(e, Mru),
             contradicts: None,
         },
@@ -68,6 +71,7 @@ fn unbatched() -> Vec<Claim<Simulations>> {
             unit: "%",
             recipe: "mean delay under IPS against Locking under the same policy, at all rates from 1 to \
                      90% of Locking's capacity",
+            basis: Basis::Prediction,
             derive: |e| each(POLICIES.map(|policy| (policy.to_string(), over_locking(e, policy))), ""),
             contradicts: None,
         },
@@ -87,6 +91,7 @@ fn batched() -> Vec<Claim<Simulations>> {
             reading: Reading::MoreThan(0.0),
             unit: "%",
             recipe: robust,
+            basis: Basis::Prediction,
             derive: |e| robustness(e, false),
             contradicts: None,
         },
@@ -100,6 +105,7 @@ fn batched() -> Vec<Claim<Simulations>> {
             reading: Reading::MoreThan(0.0),
             unit: "%",
             recipe: robust,
+            basis: Basis::Prediction,
             derive: |e| robustness(e, true),
             contradicts: None,
         },
@@ -117,6 +123,7 @@ fn batched_ips() -> Vec<Claim<Simulations>> {
             reading: Reading::MoreThan(50.0),
             unit: "%",
             recipe: "capacity of IPS over Locking, both MRU, for b = 2, 4, 8",
+            basis: Basis::Prediction,
             derive: |e| {
                 let gain = |mean| {
                     let [locking, ips] =
@@ -141,6 +148,7 @@ fn batched_ips() -> Vec<Claim<Simulations>> {
             unit: "%",
             recipe: "mean delay with equal against geometric batches, IPS, MRU, for b = 2, 4, 8 at all \
                      rates from 1 to 90% of capacity",
+            basis: Basis::Prediction,
             derive: |e| {
                 let pair = |mean| {
                     [false, true].map(|geometric| CurveSetting::new(Ips, Mru).batches(mean, geometric))
@@ -168,6 +176,7 @@ fn hybrid() -> Vec<Claim<Simulations>> {
             unit: "%",
             recipe: "by how much the Hybrid's capacity is below that of IPS, for b = 1, 4 and both queue rules, since \
             the text leaves the rule open",
+            basis: Basis::Prediction,
             derive: |e| {
                 let [_, (_, ips), ..] = ways();
                 let loss = |(rule, way, b): (&str, CurveSetting, u32)| {
@@ -189,6 +198,7 @@ fn hybrid() -> Vec<Claim<Simulations>> {
             recipe: "the factor by which mean delay grows from b = 1 to b = 4, under the Hybrid, divided by the same under \
                      Locking, for both queue rules, at all rates from 1 to 90% of Locking's capacity; a response is \
                      how delay changes with bursts, not how long it is",
+            basis: Basis::Prediction,
             derive: burst_response,
             contradicts: None,
         },
@@ -204,6 +214,7 @@ fn hybrid() -> Vec<Claim<Simulations>> {
             recipe: "by how much mean delay under the Hybrid is below the lower one of Locking and IPS, for b = 1, 4 \
             and both queue rules, at all rates from 1 to 90% of the capacity of IPS; at a rate that the Hybrid \
             does not keep up with, it is not the best",
+            basis: Basis::Prediction,
             derive: |e| {
                 let gains = hybrids().map(|(rule, way, b)| {
                     (format!("{rule}, b = {b}"), under_both(e, way.batches(b, true), b))

@@ -8,7 +8,7 @@ use crate::salehi_1994::latency::{MULTIPLES, best_receive_time, reduction};
 use crate::salehi_1994::setting::{CHECKSUMMED_BYTES, WITHOUT_CHECKSUM};
 use crate::salehi_1994::simulations::{AtRate, above, extremes};
 use crate::salehi_1994::{CurveSetting, Simulations};
-use crate::{Claim, Finding, Reading, Value, ValueAt};
+use crate::{Basis, Claim, Finding, Reading, Value, ValueAt};
 use std::ops::RangeInclusive;
 use warmcore_scenario::Organisation::Global;
 use warmcore_scenario::Parallelism;
@@ -39,6 +39,7 @@ fn latency() -> Vec<Claim<Simulations>> {
             recipe: "the largest reduction with V = 0, Locking and IPS: at least its value at rates up to 90% of the capacity \
             without affinity scheduling, at most the 100% that it approaches at that capacity. The text \
             does not say where the rates end, and the answer depends on that",
+            basis: Basis::Prediction,
             derive: bound,
             contradicts: None,
         },
@@ -52,6 +53,7 @@ fn latency() -> Vec<Claim<Simulations>> {
             unit: "points",
             recipe: "reduction under IPS minus that under Locking, in percentage points, for V = 0, 5, 10, \
             20 at all rates that both have, up to 90% of capacity",
+            basis: Basis::Prediction,
             derive: |e| {
                 let differences = MULTIPLES.map(|v| (format!("V = {v}"), difference(e, v)));
                 each(
@@ -79,6 +81,7 @@ fn significance() -> Vec<Claim<Simulations>> {
             unit: "%",
             recipe: "the largest reduction with V = 20, Locking and IPS, up to 90% of the capacity without affinity \
             scheduling; it still grows at higher rates",
+            basis: Basis::Prediction,
             derive: |e| both(e, 20.0, ""),
             contradicts: None,
         },
@@ -93,6 +96,7 @@ fn significance() -> Vec<Claim<Simulations>> {
             unit: "%",
             recipe: "the largest reduction with V = 5, Locking and IPS, up to 90% of the capacity without affinity \
             scheduling; it still grows at higher rates",
+            basis: Basis::Prediction,
             derive: |e| {
                 let [locking, ips] =
                     APPROACHES.map(|approach| largest(&reduction(e, approach, 2.4, UP_TO_90)));
@@ -114,6 +118,7 @@ fn capacity() -> Vec<Claim<Simulations>> {
         unit: "%",
         recipe: "by how much the capacity of Wired-Streams with pools per processor exceeds that of LRU with global pools, \
         Locking and IPS",
+        basis: Basis::Prediction,
         derive: |e| {
             let gain = |approach| {
                 let with = e.capacity(CurveSetting::new(approach, WiredStreams))?;
@@ -139,6 +144,7 @@ fn checksum() -> Vec<Claim<Simulations>> {
             unit: "µs",
             recipe: "service time at capacity of packets of 256 bytes with checksumming, minus that \
             without (IPS, MRU)",
+            basis: Basis::Prediction,
             derive: |e| value(checksumming(e, CHECKSUMMED_BYTES[0])?, "32 bytes per microsecond."),
             contradicts: None,
         },
@@ -152,6 +158,7 @@ fn checksum() -> Vec<Claim<Simulations>> {
             unit: "µs",
             recipe: "service time at capacity of packets of 4432 bytes with checksumming, minus that \
             without (IPS, MRU)",
+            basis: Basis::Prediction,
             derive: |e| value(checksumming(e, CHECKSUMMED_BYTES[1])?, "32 bytes per microsecond."),
             contradicts: None,
         },
@@ -164,6 +171,7 @@ fn checksum() -> Vec<Claim<Simulations>> {
             reading: Reading::Printed(2.4),
             unit: "×",
             recipe: "the same, divided by the best receive time of Table 2",
+            basis: Basis::Prediction,
             derive: |e| {
                 let best = best_receive_time(e)?;
                 let time = checksumming(e, CHECKSUMMED_BYTES[1])?;

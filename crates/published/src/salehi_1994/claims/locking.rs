@@ -6,7 +6,7 @@ use super::derive::{
 use super::{BROAD, HIGH, LOW};
 use crate::salehi_1994::simulations::{AtRate, above, extremes, ratio};
 use crate::salehi_1994::{CurveSetting, Simulations};
-use crate::{Claim, Finding, Reading};
+use crate::{Basis, Claim, Finding, Reading};
 use warmcore_scenario::Parallelism;
 use warmcore_scenario::Parallelism::{Ips, Locking};
 use warmcore_scenario::ProcessorPolicy::{self, Lru, Mru, WiredStreams};
@@ -36,6 +36,7 @@ fn low_rates() -> Vec<Claim<Simulations>> {
             unit: "%",
             recipe: "by how much mean delay under MRU is below that under both others, at all rates from 1 to 90% \
                      of capacity",
+            basis: Basis::Prediction,
             derive: |e| {
                 let [lru, wired] = [LRU, WIRED].map(|other| e.reduction(MRU, other, BROAD));
                 let note = format!(
@@ -56,6 +57,7 @@ fn low_rates() -> Vec<Claim<Simulations>> {
             reading: Reading::About(25.0),
             unit: "%",
             recipe: "the reduction at rates from 1 to 25% of capacity",
+            basis: Basis::Prediction,
             derive: |e| rates(&e.reduction(MRU, LRU, LOW), ""),
             contradicts: None,
         },
@@ -69,6 +71,7 @@ fn low_rates() -> Vec<Claim<Simulations>> {
             unit: "%",
             recipe: "MRU against Wired-Streams, and Wired-Streams against LRU, at rates from 1 to 25% of \
                      capacity",
+            basis: Basis::Prediction,
             derive: |e| {
                 let [mru, lru] = [e.reduction(MRU, WIRED, LOW), e.reduction(WIRED, LRU, LOW)];
                 let note = format!("Largest reduction of Wired-Streams against LRU: {}.", largest(&lru));
@@ -90,6 +93,7 @@ fn idle() -> Vec<Claim<Simulations>> {
             reading: Reading::MoreThan(0.0),
             unit: "%",
             recipe: "mean delay at the lowest rate against the least mean delay at any rate, for the three policies",
+            basis: Basis::Prediction,
             derive: |e| {
                 let risen = policies(|policy| rise(e, CurveSetting::new(Locking, policy)))?;
                 places(risen, "")
@@ -105,6 +109,7 @@ fn idle() -> Vec<Claim<Simulations>> {
             reading: Reading::Printed(284.3),
             unit: "µs",
             recipe: "mean delay at the lowest rate simulated, for the three policies",
+            basis: Basis::Prediction,
             derive: |e| {
                 let idle =
                     |policy| Some(e.delays(CurveSetting::new(Locking, policy), 0.0..=1.0).first()?.value);
@@ -128,6 +133,7 @@ fn shapes() -> Vec<Claim<Simulations>> {
             unit: "×",
             recipe: "waiting time in service times at the highest rate up to 90% of MRU's capacity, \
             Wired-Streams divided by MRU",
+            basis: Basis::Prediction,
             derive: |e| {
                 let (wired, mru) = at_same_rate(&waiting(e, WIRED, 1.0), &waiting(e, MRU, 0.9))?;
                 value(
@@ -151,6 +157,7 @@ fn shapes() -> Vec<Claim<Simulations>> {
             reading: Reading::Within(2.0),
             unit: "%",
             recipe: "the reduction at all rates from 75 to 90% of capacity",
+            basis: Basis::Prediction,
             derive: |e| rates(&e.reduction(MRU, LRU, HIGH), ""),
             contradicts: None,
         },
@@ -164,6 +171,7 @@ fn shapes() -> Vec<Claim<Simulations>> {
             unit: "points",
             recipe: "by how many percentage points the reduction of delay under MRU against LRU is below the reduction at \
             half the rate (the next lower rate simulated), at all rates from 1 to 90% of capacity",
+            basis: Basis::Prediction,
             derive: diminishing,
             contradicts: None,
         },
@@ -181,6 +189,7 @@ fn capacities() -> Vec<Claim<Simulations>> {
             reading: Reading::About(20.0),
             unit: "%",
             recipe: "by how much the capacity of Wired-Streams exceeds that of MRU and that of LRU",
+            basis: Basis::Prediction,
             derive: |e| {
                 let wired = e.capacity(WIRED)?;
                 let over = |other| Some(above(wired, e.capacity(other)?));
@@ -197,6 +206,7 @@ fn capacities() -> Vec<Claim<Simulations>> {
             reading: Reading::Printed(103.0),
             unit: "µs",
             recipe: "mean service time at capacity",
+            basis: Basis::Prediction,
             derive: |e| {
                 value(
                     e.service(WIRED)?,
@@ -214,6 +224,7 @@ fn capacities() -> Vec<Claim<Simulations>> {
             reading: Reading::Printed(125.0),
             unit: "µs",
             recipe: "mean service time at capacity, MRU and LRU",
+            basis: Basis::Prediction,
             derive: |e| {
                 places(
                     [("MRU", e.service(MRU)?), ("LRU", e.service(LRU)?)],
@@ -236,6 +247,7 @@ fn high_rates() -> Vec<Claim<Simulations>> {
             reading: Reading::Within(1.0),
             unit: "%",
             recipe: "the difference between the two capacities",
+            basis: Basis::Prediction,
             derive: |e| {
                 value(
                     apart(&[e.capacity(MRU)?, e.capacity(LRU)?])?,
@@ -255,6 +267,7 @@ fn high_rates() -> Vec<Claim<Simulations>> {
             recipe: "the rate at which Wired-Streams becomes better than MRU, looking from the lowest rate to the highest that \
             either keeps up with, in percent of that; a policy that does not keep up counts as worse. \
             High rates are those above 75%",
+            basis: Basis::Prediction,
             derive: |e| {
                 let beyond = e.beyond(WIRED, MRU).into_iter().map(|rate| AtRate { rate, value: LOST });
                 let saved: Vec<AtRate> =

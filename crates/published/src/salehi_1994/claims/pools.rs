@@ -5,7 +5,7 @@ use super::derive::{each, minus, percent, rate, rates, value};
 use super::locking::APPROACHES;
 use crate::salehi_1994::simulations::{above, extremes};
 use crate::salehi_1994::{CurveSetting, Simulations};
-use crate::{Claim, Finding, Reading};
+use crate::{Basis, Claim, Finding, Reading};
 use warmcore_scenario::Organisation::{Global, PerProcessor};
 use warmcore_scenario::Parallelism::{Ips, Locking};
 use warmcore_scenario::ProcessorPolicy::{self, Lru, Mru};
@@ -31,6 +31,7 @@ fn locking() -> Vec<Claim<Simulations>> {
             unit: "%",
             recipe: "threads per processor against one global pool, memory per processor, MRU, at all \
                      rates from 1 to 90% of capacity",
+            basis: Basis::Prediction,
             derive: |e| pool_gain(e, Locking, Global, PerProcessor),
             contradicts: None,
         },
@@ -44,6 +45,7 @@ fn locking() -> Vec<Claim<Simulations>> {
             unit: "%",
             recipe: "memory per processor against one global pool, threads per processor, MRU, at all \
                      rates from 1 to 90% of capacity",
+            basis: Basis::Prediction,
             derive: |e| pool_gain(e, Locking, PerProcessor, Global),
             contradicts: None,
         },
@@ -57,6 +59,7 @@ fn locking() -> Vec<Claim<Simulations>> {
             unit: "%",
             recipe: "threads alone per processor against memory alone per processor, MRU, at all rates \
                      from 1 to 90% of capacity",
+            basis: Basis::Prediction,
             derive: |e| threads_over_memory(e, Locking),
             contradicts: None,
         },
@@ -74,6 +77,7 @@ fn locking_capacities() -> Vec<Claim<Simulations>> {
             reading: Reading::About(5.0),
             unit: "%",
             recipe: "by how much capacity with memory per processor exceeds that with a global pool, MRU",
+            basis: Basis::Prediction,
             derive: |e| capacity_gain(e, Locking, PerProcessor, Global),
             contradicts: None,
         },
@@ -88,6 +92,7 @@ fn locking_capacities() -> Vec<Claim<Simulations>> {
             unit: "%",
             recipe: "what a global pool adds to the mean service time at capacity, in percent of what acquiring and \
             releasing add when both find the lines elsewhere, MRU; nine in ten packets count as every packet",
+            basis: Basis::Prediction,
             derive: |e| {
                 let own = CurveSetting::new(Locking, Mru);
                 let added = minus(e.service(own.pools(PerProcessor, Global))?, e.service(own)?);
@@ -110,6 +115,7 @@ fn locking_capacities() -> Vec<Claim<Simulations>> {
             reading: Reading::Within(1.0),
             unit: "%",
             recipe: "by how much capacity with threads per processor exceeds that with a global pool, MRU",
+            basis: Basis::Prediction,
             derive: |e| capacity_gain(e, Locking, Global, PerProcessor),
             contradicts: None,
         },
@@ -128,6 +134,7 @@ fn stacks() -> Vec<Claim<Simulations>> {
             unit: "%",
             recipe: "threads alone per processor against memory alone per processor, MRU, at all rates \
                      from 1 to 90% of capacity",
+            basis: Basis::Prediction,
             derive: |e| threads_over_memory(e, Ips),
             contradicts: None,
         },
@@ -141,6 +148,7 @@ fn stacks() -> Vec<Claim<Simulations>> {
             unit: "%",
             recipe: "threads per processor against one global pool, memory per processor, MRU, at all \
                      rates from 1 to 90% of capacity",
+            basis: Basis::Prediction,
             derive: |e| pool_gain(e, Ips, Global, PerProcessor),
             contradicts: None,
         },
@@ -154,6 +162,7 @@ fn stacks() -> Vec<Claim<Simulations>> {
             unit: "%",
             recipe: "memory per processor against one global pool, threads per processor, MRU, at all \
                      rates from 1 to 90% of capacity",
+            basis: Basis::Prediction,
             derive: |e| pool_gain(e, Ips, PerProcessor, Global),
             contradicts: None,
         },
@@ -171,6 +180,7 @@ fn stacks_capacities() -> Vec<Claim<Simulations>> {
             reading: Reading::About(15.0),
             unit: "%",
             recipe: "by how much capacity with memory per processor exceeds that with a global pool, MRU",
+            basis: Basis::Prediction,
             derive: |e| capacity_gain(e, Ips, PerProcessor, Global),
             contradicts: None,
         },
@@ -183,6 +193,7 @@ fn stacks_capacities() -> Vec<Claim<Simulations>> {
             reading: Reading::Within(1.0),
             unit: "%",
             recipe: "by how much capacity with threads per processor exceeds that with a global pool, MRU",
+            basis: Basis::Prediction,
             derive: |e| capacity_gain(e, Ips, Global, PerProcessor),
             contradicts: None,
         },
@@ -200,6 +211,7 @@ fn both() -> Vec<Claim<Simulations>> {
         unit: "%",
         recipe: "mean delay with both pools per processor against both global, Locking and IPS, MRU, at \
                  all rates from 1 to 90% of capacity",
+        basis: Basis::Prediction,
         derive: |e| {
             let gains = APPROACHES.map(|approach| {
                 let own = CurveSetting::new(approach, Mru);

@@ -4,7 +4,7 @@ use super::derive::{apart, percent, places, value};
 use crate::salehi_1994::curves::{HOSTS, SCALING, single_stream};
 use crate::salehi_1994::simulations::{above, ratio};
 use crate::salehi_1994::{CurveSetting, Simulations};
-use crate::{Claim, Finding, Reading, Value, ValueAt};
+use crate::{Basis, Claim, Finding, Reading, Value, ValueAt};
 use warmcore_scenario::Parallelism::{self, Hybrid, Ips, Locking};
 use warmcore_scenario::ProcessorPolicy::{Mru, WiredStreams};
 use warmcore_units::Estimate;
@@ -27,6 +27,7 @@ fn one_stream() -> Vec<Claim<Simulations>> {
             reading: Reading::Printed(57.4),
             unit: "µs",
             recipe: "processors divided by capacity, 1 to 16 processors",
+            basis: Basis::Prediction,
             derive: |e| on(SCALING, |n| per_packet(e, Hybrid, n), "Each processor's own stack stays hot."),
             contradicts: None,
         },
@@ -39,6 +40,7 @@ fn one_stream() -> Vec<Claim<Simulations>> {
             reading: Reading::Printed(105.1),
             unit: "µs",
             recipe: "processors divided by capacity, 2 to 16 processors",
+            basis: Basis::Prediction,
             derive: |e| {
                 let note = format!(
                     "The stream's session migrates with every packet. On one processor it stays: {:.1} µs.",
@@ -57,6 +59,7 @@ fn one_stream() -> Vec<Claim<Simulations>> {
             reading: Reading::Within(1.0),
             unit: "%",
             recipe: "the difference between the greatest and the least capacity on 1 to 16 processors",
+            basis: Basis::Prediction,
             derive: |e| {
                 value(
                     apart(&SCALING.map(|n| capacity(e, Ips, n)).into_iter().collect::<Option<Vec<_>>>()?)?,
@@ -79,6 +82,7 @@ fn one_stream_compared() -> Vec<Claim<Simulations>> {
             reading: Reading::Printed(3.0),
             unit: "processors",
             recipe: "the smallest number of processors from which on Locking has the greater capacity",
+            basis: Basis::Prediction,
             derive: locking_ahead,
             contradicts: Some(
                 "the slopes that it gives in the same place, 105.1 and 57.4 µs, put Locking ahead on two \
@@ -94,6 +98,7 @@ fn one_stream_compared() -> Vec<Claim<Simulations>> {
             reading: Reading::MoreThan(0.0),
             unit: "%",
             recipe: "gain in capacity of the Hybrid over Locking and over IPS on 2 to 16 processors",
+            basis: Basis::Prediction,
             derive: |e| {
                 let more = || SCALING.into_iter().filter(|&n| n > 1);
                 let over = |(other, n): (Parallelism, u32)| {
@@ -122,6 +127,7 @@ fn other_hosts() -> Vec<Claim<Simulations>> {
         recipe: "on 2, 4, 16 and 32 processors with as many streams: the gain in capacity divided by the gain on \
         8 processors, for Wired-Streams over MRU under Locking and for IPS over Locking under both; from \
         half to twice as much counts as similar. The text says \"in all cases\": each host is a case",
+        basis: Basis::Prediction,
         derive: |e| {
             let gains = |n| {
                 let of = |approach, policy| e.capacity(CurveSetting::new(approach, policy).host(n, n));

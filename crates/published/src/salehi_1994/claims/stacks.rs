@@ -4,7 +4,7 @@ use super::BROAD;
 use super::derive::{apart, crossover, each, from_rate, largest, places, rate, value, waiting};
 use crate::salehi_1994::simulations::ratio;
 use crate::salehi_1994::{CurveSetting, Simulations};
-use crate::{Claim, Finding, Reading};
+use crate::{Basis, Claim, Finding, Reading};
 use warmcore_scenario::Parallelism::{Ips, Locking};
 use warmcore_scenario::ProcessorPolicy::{Lru, Mru, WiredStreams};
 
@@ -31,6 +31,7 @@ fn policies() -> Vec<Claim<Simulations>> {
             unit: "%",
             recipe: "by how much mean delay under Wired-Streams is below that under MRU and LRU, at all rates from \
                      1 to 90% of capacity",
+            basis: Basis::Prediction,
             derive: |e| {
                 let [mru, lru] = [MRU, LRU].map(|other| e.reduction(WIRED, other, BROAD));
                 let from = from_rate(&mru)
@@ -51,6 +52,7 @@ fn policies() -> Vec<Claim<Simulations>> {
             recipe: "the rate at which Wired-Streams becomes better than MRU, looking from the lowest rate to the highest, in \
             percent of capacity. Section 6.2 has Wired-Streams best across the broad range, so low rates are \
             those below the crossing; it must lie below 25%",
+            basis: Basis::Prediction,
             derive: |e| {
                 let capacity = e.capacity(WIRED)?.mean;
                 let saved = e.reduction(MRU, WIRED, 0.0..=1.0);
@@ -72,6 +74,7 @@ fn work_conservation() -> Vec<Claim<Simulations>> {
         unit: "×",
         recipe: "waiting time in service times at 80% of capacity, IPS over Locking, both under MRU \
                      (Locking is work-conserving)",
+        basis: Basis::Prediction,
         derive: |e| {
             let last = |setting| waiting(e, setting, 0.81).last().copied();
             let (ips, locking) = (last(MRU)?, last(CurveSetting::new(Locking, Mru))?);
@@ -102,6 +105,7 @@ fn capacities() -> Vec<Claim<Simulations>> {
             reading: Reading::Within(1.0),
             unit: "%",
             recipe: "the difference between the greatest and the least of the three capacities",
+            basis: Basis::Prediction,
             derive: |e| {
                 value(
                     apart(&[e.capacity(MRU)?, e.capacity(LRU)?, e.capacity(WIRED)?])?,
@@ -119,6 +123,7 @@ fn capacities() -> Vec<Claim<Simulations>> {
             reading: Reading::Printed(57.4),
             unit: "µs",
             recipe: "mean service time at capacity, all three policies",
+            basis: Basis::Prediction,
             derive: |e| {
                 places(
                     [

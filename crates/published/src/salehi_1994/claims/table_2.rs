@@ -5,7 +5,7 @@ use super::derive::{places, value};
 use crate::reading::ABOUT;
 use crate::salehi_1994::Simulations;
 use crate::salehi_1994::simulations::above;
-use crate::{Claim, Finding, Reading};
+use crate::{Basis, Claim, Finding, Reading};
 use warmcore_costs::{Approach, Displacement, Experiment, Situation, ThreadStack};
 use warmcore_units::{Estimate, Nanos};
 
@@ -34,6 +34,7 @@ fn locks() -> Vec<Claim<Simulations>> {
             unit: "×",
             recipe: "\"around 2.5 µs\", read as within a fifth of that, divided by 0.7 and by 0.8 µs, the times given in the \
             same place",
+            basis: Basis::Construction,
             derive: |e| {
                 if !e.is_published_machine() {
                     return None;
@@ -54,6 +55,7 @@ fn locks() -> Vec<Claim<Simulations>> {
             reading: Reading::About(5.0),
             unit: "%",
             recipe: "2.5 µs (§2.2) divided by the best receive time of Table 2",
+            basis: Basis::Construction,
             derive: |e| {
                 if !e.is_published_machine() {
                     return None;
@@ -80,6 +82,7 @@ fn locking_overheads() -> Vec<Claim<Simulations>> {
             reading: Reading::Printed(16.0),
             unit: "%",
             recipe: "by how much Locking exceeds IPS in experiment A1",
+            basis: Basis::Construction,
             derive: |e| locking_over_stacks(e, Experiment::A1),
             contradicts: None,
         },
@@ -92,6 +95,7 @@ fn locking_overheads() -> Vec<Claim<Simulations>> {
             reading: Reading::Printed(37.0),
             unit: "%",
             recipe: "by how much Locking exceeds IPS in experiment B1",
+            basis: Basis::Construction,
             derive: |e| locking_over_stacks(e, Experiment::B1),
             contradicts: None,
         },
@@ -105,6 +109,7 @@ fn locking_overheads() -> Vec<Claim<Simulations>> {
             reading: Reading::MoreThan(50.0),
             unit: "%",
             recipe: "the part of what Locking adds in experiment B1 that it does not add in A1",
+            basis: Basis::Construction,
             derive: |e| {
                 let [cached, migrating] = [Experiment::A1, Experiment::B1].map(|of| extra(e, of));
                 let share = 100.0 * (1.0 - cached? / migrating?);
@@ -129,6 +134,7 @@ fn experiments() -> Vec<Claim<Simulations>> {
             reading: Reading::About(20.0),
             unit: "µs",
             recipe: "all twelve pairs of hot times: stack migrating minus stack cached",
+            basis: Basis::Construction,
             derive: |e| {
                 let added = rows(|a, x| {
                     let [cached, migrates] = ThreadStack::ALL.map(|stack| time(e, a, x, stack));
@@ -147,6 +153,7 @@ fn experiments() -> Vec<Claim<Simulations>> {
             reading: Reading::Between(20.0, 40.0),
             unit: "%",
             recipe: "all 24 pairs of Table 2: first level cold against hot",
+            basis: Basis::Construction,
             derive: |e| places(pairs(|a, s| above_hot(e, a, s))?, ""),
             contradicts: Some(
                 "its text says 20 to 40% across all measurements, its Table 2 has 15.5 to 40%.",
@@ -167,6 +174,7 @@ fn fully_cold() -> Vec<Claim<Simulations>> {
             reading: Reading::Between(2.0, 4.0),
             unit: "×",
             recipe: "each of the two fully cold times divided by each first-level-cold time of Table 2",
+            basis: Basis::Construction,
             derive: |e| {
                 let longer = pairs(|a, s| {
                     let times = e.options.profile.times.get(a);
@@ -189,6 +197,7 @@ fn fully_cold() -> Vec<Claim<Simulations>> {
             unit: "×",
             recipe: "what a fully cold packet takes more than a hot one (A1), divided by what all migrations together \
             take more (B3, stack migrating)",
+            basis: Basis::Construction,
             derive: |e| {
                 let gain = |approach| {
                     let hot = time(e, approach, Experiment::A1, ThreadStack::Cached)?;
@@ -214,6 +223,7 @@ fn displacement() -> Vec<Claim<Simulations>> {
         reading: Reading::MoreThan(10.0),
         unit: "×",
         recipe: "the time to flush half of the second level, divided by the time for the first",
+        basis: Basis::Construction,
         derive: |e| {
             let half = |level: usize| half_flushed(e, level);
             let (first, second) = (half(0)?, half(1)?);

@@ -57,7 +57,7 @@ pub(super) fn all() -> Vec<Claim<Predictions>> {
 /// How many points a change of time may be off.
 const TIME: f64 = 1.5;
 /// How many points a change of misses may be off.
-const MISSES: f64 = 5.0;
+pub(super) const MISSES: f64 = 5.0;
 
 fn column(
     id: &'static str,

@@ -4,11 +4,16 @@ use super::super::predictions::{Policy, Predictions};
 use super::super::standard::{IDLE, RELATIVE, SHARE, SLICE_MS, of_application, share_of_bin, share_of_end};
 use super::super::tables::{App, TableV, Workload};
 use super::claim;
-use crate::{Claim, Finding, Reading, Value, ValueAt};
+use crate::{Basis, Claim, Finding, Reading, Value, ValueAt};
 use warmcore_sim::runqueue::Tally;
 use warmcore_units::Estimate;
 
 pub(super) fn all() -> Vec<Claim<Predictions>> {
+    let fitted = |claim| Claim { basis: Basis::Fitted, ..claim };
+    [characteristics(), standard_columns()].concat().into_iter().map(fitted).collect()
+}
+
+fn characteristics() -> Vec<Claim<Predictions>> {
     vec![
         claim(
             "table-ii",
@@ -70,6 +75,11 @@ pub(super) fn all() -> Vec<Claim<Predictions>> {
                 )
             },
         ),
+    ]
+}
+
+fn standard_columns() -> Vec<Claim<Predictions>> {
+    vec![
         claim(
             "table-v-standard-time",
             "5.1",
