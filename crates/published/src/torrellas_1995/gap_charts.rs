@@ -20,7 +20,7 @@ pub(super) fn sensitivity(predictions: &Predictions) -> Vec<Block> {
     if predictions.gaps.tried.is_empty() {
         return Vec::new();
     }
-    let open = &predictions.calibration.open;
+    let open = &predictions.replicas.open;
     let views = Workload::TABLE_V.into_iter().enumerate().flat_map(|(place, workload)| {
         TABLE_V_COLUMNS
             .iter()
@@ -54,7 +54,7 @@ fn view(
     (place, workload): (usize, Workload),
     (column, &(_, policy, quantity, published)): (usize, &Column),
 ) -> View {
-    let open = &predictions.calibration.open;
+    let open = &predictions.replicas.open;
     let published = workload.row().map(published);
     let mark = |label: &str, at: f64| Mark { label: label.to_owned(), axis: Direction::X, at };
     let ours = predictions.change(workload, policy, Policy::Standard, quantity);
@@ -87,7 +87,7 @@ fn view(
 
 /// What each open parameter was set to, and why.
 pub(super) fn chosen(predictions: &Predictions) -> Vec<Block> {
-    let open = &predictions.calibration.open;
+    let open = &predictions.replicas.open;
     let row = |parameter: OpenParameter| {
         let listed = |values: &[f64]| values.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
         let origin = match (parameter.origin, &predictions.choice) {

@@ -172,7 +172,7 @@ impl Open {
     /// What the search ([`blind`](super::blind)) chose with seed 1, for a first look that does not repeat it. A full run does.
     #[must_use]
     pub fn recorded() -> Self {
-        Self { invalidated: 0.0, lock_held: 0.0, interrupt_us: 500.0, ..Self::neutral() }
+        Self { bus_ns: 0.0, lock_held: 0.0, ..Self::neutral() }
     }
 
     const fn from_zeros() -> Self {
