@@ -142,7 +142,8 @@ fn misfit_of_one(calibration: &Calibration, steps: &Steps<'_>) -> Result<f64, Pr
             Ok(((workload, Policy::Standard), steps.simulate(&scenario)?))
         };
         let outcomes: Result<_, PredictionError> = Workload::TABLE_V.into_par_iter().map(standard).collect();
-        let replicas = Replicas { open: calibration.open, seed: calibration.seed, all: vec![calibration.clone()] };
+        let replicas =
+            Replicas { open: calibration.open, seed: calibration.seed, all: vec![calibration.clone()] };
         Ok(misfit(&Predictions::new(replicas, outcomes?)))
     })
 }

@@ -1,6 +1,6 @@
 //! The charts and tables of the open parameters: what the calibration chose, and how much each result depends on them.
 
-use super::blind::{Choice as Chosen, Misfit};
+use super::blind::{Choice as Chosen, Misfit, REPLICAS};
 use super::charts::{Column, TABLE_V_COLUMNS};
 use super::gaps::Gap;
 use super::open::{OpenParameter, Origin};
@@ -107,7 +107,8 @@ pub(super) fn chosen(predictions: &Predictions) -> Vec<Block> {
         || "A full run searches the values anew, from the standard scheduler's data alone.".to_owned(),
         |Chosen { misfit, .. }| {
             let [neutral, best] = misfit.map(Misfit::mean);
-            format!("Misfit of the standard scheduler: {neutral:.1} with all neutral values, {best:.1} with those chosen.")
+            format!("In parentheses, by how much other values change the mean misfit of {REPLICAS} calibrations. Misfit of the standard \
+                     scheduler: {neutral:.1} with all neutral values, {best:.1} with those chosen.")
         },
     );
     let header = ["", "value", "tried", "neutral", "why"];
@@ -129,9 +130,9 @@ fn reason(choice: &Chosen, parameter: &OpenParameter) -> String {
         .map(|trial| format!("{}: {:+.1}", trial.value, trial.misfit.mean() - trial.before.mean()))
         .collect();
     let verb = if trials.clone().any(|trial| trial.taken) {
-        "lowers the misfit"
+        "lowers the misfit in each calibration"
     } else {
-        "no other lowers the misfit"
+        "no other lowers the misfit in each calibration"
     };
     format!("{verb} ({})", tried.join("; "))
 }

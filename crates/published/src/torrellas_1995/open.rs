@@ -1,5 +1,5 @@
 //! What the text leaves open: each is a parameter with a name, three values that it may plausibly have, and where its value comes
-//! from. None of them is fitted to a predicted value, and no person chooses among the values:
+//! from. None of them is fitted to a predicted value:
 //!
 //! - What the standard scheduler's data can tell is chosen by the calibration ([`blind`](super::blind)), which sees no other
 //!   scheduler. It begins at the neutral values below.

@@ -188,10 +188,7 @@ fn changed(
 
 impl Predictions {
     /// Those with these `outcomes` alone.
-    pub(super) const fn new(
-        replicas: Replicas,
-        outcomes: BTreeMap<(Workload, Policy), Outcome>,
-    ) -> Self {
+    pub(super) const fn new(replicas: Replicas, outcomes: BTreeMap<(Workload, Policy), Outcome>) -> Self {
         Self { replicas, outcomes, choice: None, gaps: Gaps::none() }
     }
 

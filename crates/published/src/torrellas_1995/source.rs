@@ -135,7 +135,7 @@ const CONCLUSIONS: [Conclusion; 5] = [
 
 const CHOICES: [&str; 7] = [
     "Twenty-three open parameters, listed with their values and origins under \"open parameters\". Those that the standard scheduler's data \
-    can tell were chosen by the calibration, one after the other, each beginning at its neutral value; no person chose.",
+    can tell were chosen by the calibration, one after the other, each beginning at its neutral value. Which values they may have is our choice.",
     "An attachment is inherited by what a process starts, so that a make has one processor, as IRIX's manual page runon(1) says; other \
     processes are attached in turn. The level of complex affinity is that of light affinity, which the text recommends.",
     "Priorities: cpu/2 is rounded down, and of equal priorities the longest-waiting is picked. Ties picked otherwise were not tried.",
