@@ -25,6 +25,7 @@ pub mod models;
 pub mod open;
 pub mod parts;
 pub mod predictions;
+pub mod replicas;
 pub mod source;
 mod standard;
 pub mod tables;

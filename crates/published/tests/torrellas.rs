@@ -75,7 +75,7 @@ fn an_interrupted_reproduction_goes_on_with_what_is_finished_and_gives_the_same(
     let resumed =
         predict(1, precision, Progress { known: &known, keep: &keep, tell: &|_, _| {}, stop: &go_on });
     let (resumed, whole) = (resumed.unwrap(), predicted(precision));
-    assert_eq!(resumed.calibration, whole.calibration);
+    assert_eq!(resumed.replicas, whole.replicas);
     assert_eq!(resumed.outcomes, whole.outcomes);
     assert!(first >= 20 && *again.lock().unwrap() > 20);
     std::fs::remove_file(path).unwrap();

@@ -7,36 +7,43 @@
 //! 1. Each figure counts by the square of its distance in units of its tolerance, at most 9: some figures of the text contradict
 //!    others, and would drown the rest. The sum is the *misfit*.
 //! 2. All parameters begin at their neutral values. One after the other, in the order of [`OpenParameter::ALL`], takes each of its
-//!    other values, with the calibration made anew. The value with the least misfit is taken if it lowers that by more than 1 in
-//!    either half of the runs: less is no reason to leave the neutral value, and what only one half shows is chance.
+//!    other values, with the calibration made anew, [`REPLICAS`] times. The value with the least misfit is taken if it lowers that
+//!    by more than 1 in each of these, which share no runs, nor with what they were fitted to: less is no reason to leave the
+//!    neutral value, and what not all show is chance.
 
 use super::calibrate::{Calibration, FitPrecision};
 use super::open::{Open, OpenParameter, Origin};
 use super::parts::{Part, PredictionError, Steps};
-use super::predictions::{Policy, Predictions, simulated};
+use super::predictions::{Policy, Predictions};
+use super::replicas::Replicas;
 use super::standard;
 use super::tables::{App, Workload};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use warmcore_sim::runqueue::{ApplicationTally, Outcome, Tally};
+use warmcore_sim::runqueue::{ApplicationTally, Tally};
 
 /// By how much the misfit must fall for another value to be taken.
 const WORTH: f64 = 1.0;
 /// What a figure counts at most, in squared tolerances.
 const MOST: f64 = 9.0;
 
-/// How far the standard scheduler is from what the text says of it, by either half of the runs.
+/// Calibrations of a setting.
+pub const REPLICAS: usize = 3;
+/// Runs of each, from which its misfit is taken.
+const RUNS: u32 = 4;
+
+/// How far the standard scheduler is from what the text says of it, in each calibration.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Misfit(pub [f64; 2]);
+pub struct Misfit(pub [f64; REPLICAS]);
 
 impl Misfit {
-    /// The mean of the halves.
+    /// The mean of the calibrations.
     #[must_use]
     pub fn mean(self) -> f64 {
-        f64::midpoint(self.0[0], self.0[1])
+        self.0.iter().sum::<f64>() / REPLICAS as f64
     }
 
-    /// Whether either half is worth leaving `before` for.
+    /// Whether it is worth leaving `before` for, in each calibration.
     fn is_worth(self, before: Self) -> bool {
         self.0.iter().zip(before.0).all(|(now, before)| *now < before - WORTH)
     }
@@ -73,9 +80,9 @@ fn searched() -> impl Iterator<Item = OpenParameter> {
     OpenParameter::ALL.into_iter().filter(|parameter| parameter.origin == Origin::Calibration)
 }
 
-/// How many settings the search calibrates.
-pub(super) fn settings() -> usize {
-    1 + searched().map(|parameter| parameter.values.len() - 1).sum::<usize>()
+/// How many calibrations the search makes.
+pub(super) fn calibrations() -> usize {
+    REPLICAS * (1 + searched().map(|parameter| parameter.values.len() - 1).sum::<usize>())
 }
 
 /// Searches the values of all parameters that the standard scheduler's data can tell.
@@ -85,8 +92,8 @@ pub(super) fn choose(
     steps: &Steps<'_>,
 ) -> Result<Choice, PredictionError> {
     let mut open = Open::neutral();
-    let mut calibration = Calibration::new(open, seed, None, precision, steps)?;
-    let neutral = misfit_of(&calibration, precision, steps)?;
+    let mut replicas = Replicas::new((open, seed), REPLICAS as u32, None, precision, steps)?;
+    let neutral = misfit_of(&replicas, steps)?;
     let mut best = neutral;
     let mut trials = Vec::new();
     for parameter in searched() {
@@ -96,8 +103,8 @@ pub(super) fn choose(
             .into_par_iter()
             .map(|value| {
                 let open = parameter.set(&open, value);
-                let other = Calibration::new(open, seed, Some(&calibration), precision, steps)?;
-                Ok((value, misfit_of(&other, precision, steps)?, other))
+                let other = Replicas::new((open, seed), REPLICAS as u32, Some(&replicas), precision, steps)?;
+                Ok((value, misfit_of(&other, steps)?, other))
             })
             .collect();
         let tried = tried?;
@@ -112,36 +119,33 @@ pub(super) fn choose(
             let taken = least == Some(index);
             trials.push(Trial { parameter, value, misfit, before, taken });
             if taken {
-                (open, calibration, best) = (other.open, other, misfit);
+                (open, replicas, best) = (other.open, other, misfit);
             }
         }
     }
     Ok(Choice { open, misfit: [neutral, best], trials })
 }
 
-fn misfit_of(
-    calibration: &Calibration,
-    precision: FitPrecision,
-    steps: &Steps<'_>,
-) -> Result<Misfit, PredictionError> {
-    let runs = precision.runs;
-    let key =
-        format!("misfit seed {} runs {runs}\n{:?}\n{calibration:?}", calibration.seed, calibration.open);
+fn misfit_of(replicas: &Replicas, steps: &Steps<'_>) -> Result<Misfit, PredictionError> {
+    let misfits: Result<Vec<f64>, PredictionError> =
+        replicas.all.par_iter().map(|calibration| misfit_of_one(calibration, steps)).collect();
+    let misfits = misfits?;
+    Ok(Misfit(std::array::from_fn(|replica| misfits[replica])))
+}
+
+fn misfit_of_one(calibration: &Calibration, steps: &Steps<'_>) -> Result<f64, PredictionError> {
+    let key = format!("misfit by {RUNS} runs\n{calibration:?}");
     let get = |part| if let Part::Misfit(misfit) = part { Some(misfit) } else { None };
-    let misfit = steps.part(&key, get, Part::Misfit, || {
-        let points = Workload::TABLE_V.map(|workload| (workload, Policy::Standard));
-        let outcomes = simulated(calibration, &points, runs, steps)?;
-        let half = |half: usize| {
-            let runs = |outcome: &Outcome| Outcome {
-                runs: outcome.runs.iter().skip(half).step_by(2).cloned().collect(),
-            };
-            let outcomes = outcomes.iter().map(|(point, outcome)| (*point, runs(outcome))).collect();
-            misfit(&Predictions::new(calibration.clone(), outcomes))
+    steps.part(&key, get, Part::Misfit, || {
+        let standard = |workload| {
+            let scenario = calibration.scenario(workload, calibration.open.scheduler(), RUNS);
+            Ok(((workload, Policy::Standard), steps.simulate(&scenario)?))
         };
-        Ok(Misfit([half(0), half(1)]))
-    });
-    steps.step();
-    misfit
+        let outcomes: Result<_, PredictionError> = Workload::TABLE_V.into_par_iter().map(standard).collect();
+        let replicas =
+            Replicas { open: calibration.open, seed: calibration.seed, all: vec![calibration.clone()] };
+        Ok(misfit(&Predictions::new(replicas, outcomes?)))
+    })
 }
 
 /// How far the standard scheduler is from what the text says of it.

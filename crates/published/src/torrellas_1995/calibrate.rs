@@ -78,7 +78,7 @@ pub struct Calibration {
     pub machine: RunQueueMachine,
     /// What was fitted, by workload, in the order of its applications.
     pub fitted: BTreeMap<Workload, Vec<Fitted>>,
-    /// Seed of the runs.
+    /// Seed of the runs that it was fitted to.
     pub seed: u64,
 }
 
@@ -123,11 +123,12 @@ impl Calibration {
         Ok(fitting.calibration)
     }
 
-    /// The scenario of a workload under `scheduler`.
+    /// The scenario of a workload under `scheduler`, for runs that it was not fitted to.
     #[must_use]
     pub fn scenario(&self, workload: Workload, scheduler: UnixScheduler, runs: u32) -> RunQueueScenario {
         let fitted = self.fitted.get(&workload).map_or(&[][..], |fitted| fitted);
-        self.with(workload, fitted, self.machine.clone(), scheduler, runs)
+        let scenario = self.with(workload, fitted, self.machine.clone(), scheduler, runs);
+        RunQueueScenario { seed: self.seed.wrapping_add(1), ..scenario }
     }
 
     fn with(

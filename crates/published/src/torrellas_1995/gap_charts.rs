@@ -1,6 +1,6 @@
 //! The charts and tables of the open parameters: what the calibration chose, and how much each result depends on them.
 
-use super::blind::{Choice as Chosen, Misfit};
+use super::blind::{Choice as Chosen, Misfit, REPLICAS};
 use super::charts::{Column, TABLE_V_COLUMNS};
 use super::gaps::Gap;
 use super::open::{OpenParameter, Origin};
@@ -20,7 +20,7 @@ pub(super) fn sensitivity(predictions: &Predictions) -> Vec<Block> {
     if predictions.gaps.tried.is_empty() {
         return Vec::new();
     }
-    let open = &predictions.calibration.open;
+    let open = &predictions.replicas.open;
     let views = Workload::TABLE_V.into_iter().enumerate().flat_map(|(place, workload)| {
         TABLE_V_COLUMNS
             .iter()
@@ -54,7 +54,7 @@ fn view(
     (place, workload): (usize, Workload),
     (column, &(_, policy, quantity, published)): (usize, &Column),
 ) -> View {
-    let open = &predictions.calibration.open;
+    let open = &predictions.replicas.open;
     let published = workload.row().map(published);
     let mark = |label: &str, at: f64| Mark { label: label.to_owned(), axis: Direction::X, at };
     let ours = predictions.change(workload, policy, Policy::Standard, quantity);
@@ -87,7 +87,7 @@ fn view(
 
 /// What each open parameter was set to, and why.
 pub(super) fn chosen(predictions: &Predictions) -> Vec<Block> {
-    let open = &predictions.calibration.open;
+    let open = &predictions.replicas.open;
     let row = |parameter: OpenParameter| {
         let listed = |values: &[f64]| values.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
         let origin = match (parameter.origin, &predictions.choice) {
@@ -107,7 +107,8 @@ pub(super) fn chosen(predictions: &Predictions) -> Vec<Block> {
         || "A full run searches the values anew, from the standard scheduler's data alone.".to_owned(),
         |Chosen { misfit, .. }| {
             let [neutral, best] = misfit.map(Misfit::mean);
-            format!("Misfit of the standard scheduler: {neutral:.1} with all neutral values, {best:.1} with those chosen.")
+            format!("In parentheses, by how much other values change the mean misfit of {REPLICAS} calibrations. Misfit of the standard \
+                     scheduler: {neutral:.1} with all neutral values, {best:.1} with those chosen.")
         },
     );
     let header = ["", "value", "tried", "neutral", "why"];
@@ -129,9 +130,9 @@ fn reason(choice: &Chosen, parameter: &OpenParameter) -> String {
         .map(|trial| format!("{}: {:+.1}", trial.value, trial.misfit.mean() - trial.before.mean()))
         .collect();
     let verb = if trials.clone().any(|trial| trial.taken) {
-        "lowers the misfit"
+        "lowers the misfit in each calibration"
     } else {
-        "no other lowers the misfit"
+        "no other lowers the misfit in each calibration"
     };
     format!("{verb} ({})", tried.join("; "))
 }

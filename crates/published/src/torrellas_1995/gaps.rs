@@ -2,11 +2,12 @@
 //! made anew and all others as chosen, and every claim is derived again. What a claim states is then *inside the range* of some
 //! gaps, or outside of everything that was varied.
 
-use super::calibrate::{Calibration, FitPrecision};
+use super::calibrate::FitPrecision;
 use super::claims;
 use super::open::{Open, OpenParameter};
 use super::parts::{Part, PredictionError, Steps};
-use super::predictions::{Predictions, all_points, simulated};
+use super::predictions::{Predictions, all_points};
+use super::replicas::Replicas;
 use crate::claim::named;
 use crate::reading::Band;
 use crate::verdict::Standing;
@@ -58,36 +59,37 @@ pub(super) fn settings(open: &Open) -> usize {
     OpenParameter::ALL.into_iter().map(|parameter| parameter.others(open).count()).sum()
 }
 
-/// Tries every other value of every open parameter, with `runs` runs of each point.
+/// Tries every other value of every open parameter, with `runs` calibrations and runs of each point.
 pub(super) fn vary(
     chosen: &Predictions,
     runs: u32,
     precision: FitPrecision,
     steps: &Steps<'_>,
 ) -> Result<Gaps, PredictionError> {
-    let open = chosen.calibration.open;
+    let open = chosen.replicas.open;
     let all: Vec<(OpenParameter, f64)> = OpenParameter::ALL
         .into_iter()
         .flat_map(|parameter| parameter.others(&open).map(move |value| (parameter, value)))
         .collect();
     let vary = |(parameter, value): (OpenParameter, f64)| {
         let open = parameter.set(&open, value);
-        let key = format!("values seed {} runs {runs}\n{open:?}", chosen.calibration.seed);
+        let from = Some(&chosen.replicas);
+        let seed = chosen.replicas.seed;
+        let replicas = Replicas::new((open, seed), runs, from, precision, steps)?;
+        let key = format!("values seed {seed} count {runs} {precision:?}\n{open:?}");
         let get = |part| if let Part::Values(values) = part { Some(values) } else { None };
         let values = steps.part(&key, get, Part::Values, || {
-            let from = Some(&chosen.calibration);
-            let calibration = Calibration::new(open, chosen.calibration.seed, from, precision, steps)?;
-            let outcomes = simulated(&calibration, &all_points(), runs, steps)?;
-            Ok(values(&Predictions::new(calibration, outcomes)))
+            let simulated = |point| Ok((point, Outcome { runs: replicas.simulate(point, steps)? }));
+            let outcomes: Result<_, PredictionError> = all_points().into_par_iter().map(simulated).collect();
+            Ok(values(&Predictions::new(replicas, outcomes?)))
         })?;
-        steps.step();
         Ok(Gap { parameter, value, values })
     };
     let tried: Result<Vec<Gap>, PredictionError> = all.into_par_iter().map(vary).collect();
     let first =
         |outcome: &Outcome| Outcome { runs: outcome.runs.iter().take(runs as usize).cloned().collect() };
     let outcomes = chosen.outcomes.iter().map(|(point, outcome)| (*point, first(outcome))).collect();
-    let chosen = values(&Predictions::new(chosen.calibration.clone(), outcomes));
+    let chosen = values(&Predictions::new(chosen.replicas.clone(), outcomes));
     Ok(Gaps { tried: tried?, chosen })
 }
 

@@ -1,5 +1,5 @@
 //! What the text leaves open: each is a parameter with a name, three values that it may plausibly have, and where its value comes
-//! from. None of them is fitted to a predicted value, and no person chooses among the values:
+//! from. None of them is fitted to a predicted value:
 //!
 //! - What the standard scheduler's data can tell is chosen by the calibration ([`blind`](super::blind)), which sees no other
 //!   scheduler. It begins at the neutral values below.
@@ -172,7 +172,7 @@ impl Open {
     /// What the search ([`blind`](super::blind)) chose with seed 1, for a first look that does not repeat it. A full run does.
     #[must_use]
     pub fn recorded() -> Self {
-        Self { invalidated: 0.0, lock_held: 0.0, interrupt_us: 500.0, ..Self::neutral() }
+        Self { bus_ns: 0.0, lock_held: 0.0, ..Self::neutral() }
     }
 
     const fn from_zeros() -> Self {

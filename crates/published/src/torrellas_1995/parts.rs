@@ -1,6 +1,5 @@
 //! The finished parts of a reproduction, each known by what it depends on, so that an interrupted one goes on where it ended.
 
-use super::blind::Misfit;
 use super::calibrate::Fit;
 use super::gaps::Places;
 use crate::source::KeepError;
@@ -16,8 +15,8 @@ use warmcore_units::Fault;
 pub enum Part {
     /// What a workload was fitted to.
     Fit(Fit),
-    /// How far a setting of the open parameters is from what the calibration may see.
-    Misfit(Misfit),
+    /// How far a calibration is from what it may see.
+    Misfit(f64),
     /// The runs of a workload under a scheduler.
     Runs(Vec<Tally>),
     /// Our values for every claim under another setting.

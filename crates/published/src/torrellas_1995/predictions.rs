@@ -2,10 +2,11 @@
 //! parameters.
 
 use super::blind::{self, Choice};
-use super::calibrate::{Calibration, FitPrecision};
+use super::calibrate::FitPrecision;
 use super::gaps::{self, Gaps};
 use super::open::{Open, whole};
 use super::parts::{Part, PredictionError, Progress, Steps};
+use super::replicas::Replicas;
 use super::tables::Workload;
 use crate::Value;
 use core::fmt;
@@ -102,30 +103,30 @@ impl Quantity {
 /// How precisely it is simulated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Precision {
-    /// Runs of each point.
+    /// Runs of each point, each of another calibration.
     pub runs: u32,
-    /// How precisely the workloads are calibrated.
+    /// How precisely each calibration is made.
     pub fit: FitPrecision,
     /// Whether the values of the open parameters are searched, or those that the search gives are taken as recorded.
     pub searches: bool,
-    /// Runs of each point with another value of an open parameter; 0 to vary none.
+    /// Runs, and calibrations, for each other value of an open parameter; 0 to vary none.
     pub varied: u32,
 }
 
 impl Precision {
     /// The usual one.
     pub const FULL: Self =
-        Self { runs: 24, fit: FitPrecision { runs: 8, steps: 14, further: 6 }, searches: true, varied: 6 };
+        Self { runs: 24, fit: FitPrecision { runs: 4, steps: 14, further: 6 }, searches: true, varied: 4 };
     /// For a first look.
     pub const QUICK: Self =
-        Self { runs: 16, fit: FitPrecision { runs: 8, steps: 14, further: 6 }, searches: false, varied: 0 };
+        Self { runs: 8, fit: FitPrecision { runs: 4, steps: 14, further: 6 }, searches: false, varied: 0 };
 }
 
 /// All that was simulated.
 #[derive(Clone, Debug)]
 pub struct Predictions {
     /// The calibrated workloads.
-    pub calibration: Calibration,
+    pub replicas: Replicas,
     /// Every workload under every scheduler.
     pub outcomes: BTreeMap<(Workload, Policy), Outcome>,
     /// How the values of the open parameters were chosen, if they were searched.
@@ -145,22 +146,22 @@ pub fn predict(
 ) -> Result<Predictions, PredictionError> {
     let Precision { runs, fit, searches, varied } = precision;
     let points = all_points();
-    let searched = if searches { blind::settings() } else { 0 };
-    let variations = if varied > 0 { gaps::settings(&Open::recorded()) } else { 0 };
-    let steps = Steps::new(progress, searched + points.len() + variations);
+    let searched = if searches { blind::calibrations() } else { 0 };
+    let variations = if varied > 0 { varied as usize * gaps::settings(&Open::recorded()) } else { 0 };
+    let steps = Steps::new(progress, searched + runs as usize + points.len() + variations);
     let choice = searches.then(|| blind::choose(seed, fit, &steps)).transpose()?;
     let open = choice.as_ref().map_or_else(Open::recorded, |choice| choice.open);
-    let calibration = Calibration::new(open, seed, None, fit, &steps)?;
-    let kept = |&(workload, policy): &(Workload, Policy)| {
-        let scenario = calibration.scenario(workload, policy.scheduler(&open), runs);
-        let key = format!("runs\n{scenario:?}");
+    // Others than those with which the values were chosen.
+    let replicas = Replicas::new((open, seed.wrapping_add(1 << 32)), runs, None, fit, &steps)?;
+    let simulated = |point: (Workload, Policy)| {
+        let key = format!("runs {point:?} seed {seed} count {runs} {fit:?}\n{open:?}");
         let get = |part| if let Part::Runs(runs) = part { Some(runs) } else { None };
-        let runs = steps.part(&key, get, Part::Runs, || Ok(steps.simulate(&scenario)?.runs))?;
+        let runs = steps.part(&key, get, Part::Runs, || replicas.simulate(point, &steps))?;
         steps.step();
-        Ok(((workload, policy), Outcome { runs }))
+        Ok((point, Outcome { runs }))
     };
-    let outcomes: Result<_, PredictionError> = points.par_iter().map(kept).collect();
-    let mut predictions = Predictions { choice, ..Predictions::new(calibration, outcomes?) };
+    let outcomes: Result<_, PredictionError> = points.into_par_iter().map(simulated).collect();
+    let mut predictions = Predictions { choice, ..Predictions::new(replicas, outcomes?) };
     if varied > 0 {
         predictions.gaps = gaps::vary(&predictions, varied, fit, &steps)?;
     }
@@ -170,19 +171,6 @@ pub fn predict(
 pub(super) fn all_points() -> Vec<(Workload, Policy)> {
     let workloads = Workload::TABLE_V.into_iter().chain(Workload::FIGURE_5.into_iter().skip(1));
     workloads.flat_map(|workload| Policy::ALL.map(|policy| (workload, policy))).collect()
-}
-
-pub(super) fn simulated(
-    calibration: &Calibration,
-    points: &[(Workload, Policy)],
-    runs: u32,
-    steps: &Steps<'_>,
-) -> Result<BTreeMap<(Workload, Policy), Outcome>, PredictionError> {
-    let one = |&(workload, policy): &(Workload, Policy)| {
-        let scheduler = policy.scheduler(&calibration.open);
-        Ok(((workload, policy), steps.simulate(&calibration.scenario(workload, scheduler, runs))?))
-    };
-    points.par_iter().map(one).collect()
 }
 
 /// The change of a quantity from `base` to `policy` in percent.
@@ -200,11 +188,8 @@ fn changed(
 
 impl Predictions {
     /// Those with these `outcomes` alone.
-    pub(super) const fn new(
-        calibration: Calibration,
-        outcomes: BTreeMap<(Workload, Policy), Outcome>,
-    ) -> Self {
-        Self { calibration, outcomes, choice: None, gaps: Gaps::none() }
+    pub(super) const fn new(replicas: Replicas, outcomes: BTreeMap<(Workload, Policy), Outcome>) -> Self {
+        Self { replicas, outcomes, choice: None, gaps: Gaps::none() }
     }
 
     /// Runs of each point.

@@ -135,7 +135,7 @@ const CONCLUSIONS: [Conclusion; 5] = [
 
 const CHOICES: [&str; 7] = [
     "Twenty-three open parameters, listed with their values and origins under \"open parameters\". Those that the standard scheduler's data \
-    can tell were chosen by the calibration, one after the other, each beginning at its neutral value; no person chose.",
+    can tell were chosen by the calibration, one after the other, each beginning at its neutral value. Which values they may have is our choice.",
     "An attachment is inherited by what a process starts, so that a make has one processor, as IRIX's manual page runon(1) says; other \
     processes are attached in turn. The level of complex affinity is that of light affinity, which the text recommends.",
     "Priorities: cpu/2 is rounded down, and of equal priorities the longest-waiting is picked. Ties picked otherwise were not tried.",
@@ -185,6 +185,7 @@ impl Evidence for Predictions {
 
     fn notes(&self) -> Vec<String> {
         let runs = self.runs();
+        let displacing = self.replicas.estimate(|one| one.machine.displacing_misses);
         let not_varied = "What the text leaves open was not varied in this run, so that it gives no reason for what differs. A run without \
                           --quick does, of all figures or with --figure open; it takes minutes.";
         let mut notes = vec![
@@ -192,7 +193,8 @@ impl Evidence for Predictions {
                      runs, not what the model leaves out."),
             "Table IV and Table V contradict each other for Pmake (300 against 371 misses per ms) and for Mp3d (about twice); here \
              Table V decides.".to_owned(),
-            format!("Calibrated: {:.0} misses displace all but 1/e of a process's state.", self.calibration.machine.displacing_misses),
+            format!("Each run is of a calibration of its own, to other runs: intervals hold how sure the calibration is too. Calibrated: \
+                     {:.0} \u{b1} {:.0} misses displace all but 1/e of a process's state.", displacing.mean, displacing.half_width),
         ];
         notes.push(match self.gaps.tried.is_empty() {
             true => not_varied.to_owned(),
