@@ -37,9 +37,9 @@ pub struct Timing {
     /// What a handler outside Stache takes to copy 32 bytes between its cache and the device. Not stated; *set by the stated
     /// round trip* of 6.2 µs for fetch-block (§4.3.2), which is therefore no prediction.
     pub copy_32_bytes: u64,
-    /// Lines of data that a protocol thread has of its own, and refers to in each handler: its stack, the pointers of its queues,
-    /// who executes it. Where compute processors execute it in turn, they move from cache to cache. Not stated; *set by* the
-    /// 75 % by which Fixed is ahead of Floating at most (§4.3.2.1), which is therefore no prediction.
+    /// Lines of data that a protocol thread has of its own, and refers to in each handler: two of its stack, one with arguments,
+    /// one for each queue's pointers, and one that says who executes it. Where compute processors execute it in turn, they move
+    /// from cache to cache. Not stated.
     pub thread_lines: u32,
     /// Bytes of a directory entry, and of a cached block's state. Not stated: a bit for each of 64 nodes, and as much again.
     pub entry_bytes: u64,
