@@ -31,7 +31,7 @@ pub(crate) fn sentence(base: &[RunFigures], assessed: &[Assessment]) -> String {
             with_unit(&best.gain, "%")
         ),
         Advice::CannotTell { best, runs } => format!(
-            "Advice: none yet. {} may make this mix faster, by {}, and harm nobody, but the scatter of the runs does not tell: {}.",
+            "Advice: none yet. {} may make this mix faster, by {}, and harm nobody, but the runs do not tell: {}.",
             best.alternative.name,
             with_unit(&best.gain, "%"),
             enough(runs)
@@ -72,6 +72,7 @@ const MANY_RUNS: f64 = 1000.0;
 /// How many runs would tell.
 fn enough(runs: f64) -> String {
     match runs {
+        runs if runs.is_infinite() => "they are too few for an interval: give more (--runs)".to_owned(),
         runs if runs <= MANY_RUNS => format!("about {:.0} would (--runs)", runs.ceil()),
         _ => format!("not even {MANY_RUNS} would"),
     }
