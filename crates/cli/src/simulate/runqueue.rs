@@ -3,6 +3,7 @@
 pub(crate) mod advice;
 mod delays;
 mod misses;
+mod recorded;
 pub(crate) mod words;
 
 use crate::args::runqueue::{MixArguments, SimulateRunqueueArguments};
@@ -144,14 +145,14 @@ fn summary(
         plain(&own.estimate(|run| run.dispatches() as f64 / run.seconds)),
         plain(&own.estimate(|run| run.migrations() as f64 / run.seconds)),
     );
-    let tail = tail + &compared(scenario, own);
+    let tail = tail + &recorded::compared(scenario, own);
     format!(
         "{head}\n{}\n{tail}\n{}\n{}{}\n{}\n{}",
         applications(scenario, own, base),
         delays::delays(scenario, own),
         misses::misses(scenario, own),
         alternatives_table(assessed),
-        advice::advice(scenario, base, assessed),
+        advice::advice(scenario, base, assessed) + &recorded::doubt(scenario, own),
         ended(scenario, seconds)
     )
 }
@@ -173,33 +174,6 @@ fn scheduler(scenario: &RunQueueScenario) -> String {
             )
         }
     }
-}
-
-/// What was recorded beside what is simulated, if the scenario is a recording.
-fn compared(scenario: &RunQueueScenario, own: &Outcome) -> String {
-    let Some(recorded) = scenario.recorded else { return String::new() };
-    let line = |what: &str, recorded: f64, simulated: Estimate<f64>| {
-        let change = match recorded {
-            0.0 => String::new(),
-            _ => format!(" ({:+.1}%)", 100.0 * (simulated.mean / recorded - 1.0)),
-        };
-        format!("{what} {recorded:.1} recorded, {} simulated{change}", plain(&simulated))
-    };
-    let per_s = |count: u64| count as f64 / recorded.seconds;
-    let lines = [
-        line(
-            "dispatches a second",
-            per_s(recorded.dispatches),
-            own.estimate(|run| run.dispatches() as f64 / run.seconds),
-        ),
-        line(
-            "migrations a second",
-            per_s(recorded.migrations),
-            own.estimate(|run| run.migrations() as f64 / run.seconds),
-        ),
-        line("utilisation in %", 100.0 * recorded.utilisation, own.estimate(|run| 100.0 * (1.0 - run.idle))),
-    ];
-    lines.join("\n") + "\n"
 }
 
 fn applications(scenario: &RunQueueScenario, own: &Outcome, base: &[RunFigures]) -> String {
