@@ -120,8 +120,8 @@ const CONCLUSIONS: [Conclusion; 5] = [
         claims: &["heavy-fewer-misses", "heavy-minimal"],
     },
     Conclusion {
-        text: "Even heavy affinity gives two applications of one kind equal shares of the processors.",
-        claims: &["fair"],
+        text: "Even heavy affinity gives two applications of one kind equal shares of the processors, and starves nobody.",
+        claims: &["fair", "no-starvation"],
     },
     Conclusion {
         text: "Attaching processes to processors is no alternative.",
