@@ -140,7 +140,7 @@ fn statement<E>(conclusion: &Conclusion, claims: &[Concluded<E>]) -> Option<Stat
     };
     let holding = rests_on.iter().filter(|one| one.verdict == ClaimVerdict::Holds).count();
     let others = rests_on.iter().filter(|one| one.verdict != ClaimVerdict::Holds);
-    let others = others.map(|one| format!("{}: {}", one.claim.id, one.verdict_in_words()));
+    let others = others.map(|one| format!("\"{}\" {}", one.claim.says, one.verdict_in_words()));
     let unchecked = (unchecked > 0).then(|| format!("{unchecked} not checked here"));
     let rest: Vec<String> = others.chain(unchecked).collect();
     let reason = format!("{holding} of the {} claims it rests on hold", conclusion.claims.len());

@@ -110,6 +110,11 @@ impl RunQueueScenario {
             Some(seconds) if !(seconds > 0.0 && seconds <= 86_400.0) => {
                 Err(Fault::new("seconds", seconds, "above 0, at most 86400 (a day)"))
             }
+            // A rounded last digit is no longer run.
+            Some(seconds) if self.recorded.is_some_and(|recorded| seconds > 1.001 * recorded.seconds) => {
+                let recorded = self.recorded.map_or(0.0, |recorded| recorded.seconds);
+                Err(Fault::new("seconds", seconds, format!("at most the {recorded} s that were recorded")))
+            }
             Some(_) => Ok(()),
             None => match self.applications.iter().position(|one| one.work_ms.is_none()) {
                 Some(index) => Err(Fault::new(

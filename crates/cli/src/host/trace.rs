@@ -62,11 +62,31 @@ pub(super) fn run(arguments: &TraceArguments) -> miette::Result<()> {
     Ok(())
 }
 
+/// Where control groups are mounted.
+const CONTROL_GROUPS: &str = "/sys/fs/cgroup";
+
+/// Whether there is a control group of this name, in the one hierarchy or in one of several; true if that cannot be told.
+fn is_control_group(name: &str) -> bool {
+    let below = name.trim_start_matches('/');
+    let Ok(hierarchies) = std::fs::read_dir(CONTROL_GROUPS) else { return true };
+    Path::new(CONTROL_GROUPS).join(below).is_dir()
+        || hierarchies.flatten().any(|hierarchy| hierarchy.path().join(below).is_dir())
+}
+
 /// The threads that are asked for.
 fn selection(arguments: &TraceArguments) -> miette::Result<Selection> {
     let absent = arguments.pid.iter().find(|pid| !Path::new(&format!("/proc/{pid}")).exists());
     if let Some(pid) = absent {
         return Err(misuse(format!("--pid {pid}: no process has this number")));
+    }
+    if arguments.command.iter().any(String::is_empty) {
+        return Err(misuse("--command is empty: give the name of a process's program, such as `rustc`"));
+    }
+    if let Some(group) = arguments.cgroup.iter().find(|group| !is_control_group(group)) {
+        return Err(misuse(format!(
+            "--cgroup {}: no control group of this name below {CONTROL_GROUPS}",
+            visible(group)
+        )));
     }
     Ok(Selection {
         processes: arguments.pid.clone(),

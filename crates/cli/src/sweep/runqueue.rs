@@ -6,7 +6,7 @@ mod tables;
 
 use crate::args::runqueue::SweepRunqueueArguments;
 use crate::folder::{RESULTS, TableFiles};
-use crate::misuse::refuse_repeats;
+use crate::misuse::{misuse, refuse_repeats};
 use crate::provenance::PROGRAM;
 use crate::simulate::runqueue::scenario;
 use crate::{checkpoint, flags, interrupt, json, progress, provenance};
@@ -17,7 +17,7 @@ use warmcore_scenario::document::Checked;
 use warmcore_sim::runqueue::advice::{Alternative, Assessment, RunFigures, estimate};
 use warmcore_sim::runqueue::{check_memory, simulate_until};
 use warmcore_sim::sweep::{SweepError, sweep};
-use warmcore_units::Estimate;
+use warmcore_units::{Estimate, Fault};
 
 const REPORT: &str = "report.html";
 const APPLICATIONS: TableFiles = TableFiles { parquet: "applications.parquet", csv: "applications.csv" };
@@ -69,11 +69,19 @@ pub(crate) fn run(arguments: &SweepRunqueueArguments) -> miette::Result<()> {
     let points = points::points(&base, arguments)?;
     let scenarios: Vec<RunQueueScenario> =
         points.iter().map(|one| RunQueueScenario { scheduler: one.scheduler, ..base.clone() }).collect();
-    for scenario in &scenarios {
-        scenario.check().map_err(|fault| flags::refused(&fault))?;
+    for (point, scenario) in points.iter().zip(&scenarios) {
+        scenario.check().map_err(|Fault { field, found, expected }| {
+            misuse(format!("{}: `{field}` is {found}, expected {expected}", point.name))
+        })?;
     }
     let output = &arguments.output;
-    let subject = format!("{PROGRAM} {}\nsweep runqueue\n", env!("CARGO_PKG_VERSION"));
+    let names: Vec<&str> = points.iter().map(|point| point.name.as_str()).collect();
+    let subject = format!(
+        "{PROGRAM} {}\nsweep runqueue\nschedulers {}\n{}",
+        env!("CARGO_PKG_VERSION"),
+        names.join(", "),
+        toml::to_string(&base).into_diagnostic()?
+    );
     let stop = interrupt::catch()?;
     let (folder, journal) = checkpoint::open::<Vec<RunFigures>>(output, &FILES, &subject)?;
 

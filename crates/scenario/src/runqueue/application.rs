@@ -203,6 +203,9 @@ impl Application {
 
     pub(super) fn check(&self, index: usize, cpus: u32, all: u32) -> Result<(), Fault> {
         let field = |name: &str| format!("applications.{index}.{name}");
+        if self.name.trim().is_empty() {
+            return Err(Fault::new(field("name"), "empty", "a name"));
+        }
         if !(1..=MAX_PROCESSES).contains(&self.processes) {
             let expected = format!("between 1 and {MAX_PROCESSES}");
             return Err(Fault::new(field("processes"), self.processes, expected));

@@ -140,6 +140,9 @@ impl From<Steps> for String {
     }
 }
 
+/// The nice values that there are.
+const NICE: core::ops::RangeInclusive<i32> = -20..=19;
+
 /// The longest time of a step, in microseconds: a day.
 const LONGEST_US: u64 = 86_400_000_000;
 
@@ -151,6 +154,9 @@ impl RecordedThread {
                 return Err(Fault::new(format!("{field}.{name}"), cpu.0, format!("a cpu below {cpus}")));
             }
         }
+        if !NICE.contains(&self.nice) {
+            return Err(Fault::new(format!("{field}.nice"), self.nice, "between -20 and 19"));
+        }
         let refuse =
             |step: &Step, expected: String| Err(Fault::new(format!("{field}.steps"), step, expected));
         for step in &self.steps.0 {
@@ -160,6 +166,9 @@ impl RecordedThread {
                 }
                 Step::Sleep(_, Some(cpu)) if cpu.0 >= cpus => {
                     return refuse(step, format!("a cpu below {cpus}"));
+                }
+                Step::Nice(nice) if !NICE.contains(&nice) => {
+                    return refuse(step, "n and a number between -20 and 19".to_owned());
                 }
                 Step::Run(us) | Step::Sleep(us, _) if us > LONGEST_US => {
                     return refuse(step, "at most a day in microseconds".to_owned());

@@ -44,13 +44,8 @@ pub const GREATEST_LOSS_PERCENT: f64 = 10.0;
 pub enum Advice<'a> {
     /// This alternative is faster, and the runs show that it harms nobody.
     Change(&'a Assessment),
-    /// This alternative may be faster and may harm nobody: so many runs would tell.
-    CannotTell {
-        /// The alternative.
-        best: &'a Assessment,
-        /// Roughly how many runs it takes, if their scatter stays as it is.
-        runs: f64,
-    },
+    /// This alternative may be faster and may harm nobody: the runs are too few to tell.
+    CannotTell(&'a Assessment),
     /// This alternative is faster, but harms an application.
     Harmful(&'a Assessment),
     /// No alternative is faster by [`WORTH_PERCENT`]: the runs show it of each.
@@ -68,7 +63,7 @@ impl<'a> Advice<'a> {
     #[must_use]
     pub const fn about(self) -> Option<&'a Assessment> {
         match self {
-            Self::Change(one) | Self::Harmful(one) | Self::CannotTell { best: one, .. } => Some(one),
+            Self::Change(one) | Self::Harmful(one) | Self::CannotTell(one) => Some(one),
             Self::Keep | Self::OneRun | Self::NoMisses | Self::NoAlternative => None,
         }
     }
@@ -91,7 +86,7 @@ pub fn advise<'a>(base: &[RunFigures], assessed: &'a [Assessment]) -> Advice<'a>
         return Advice::Change(best);
     }
     if let Some(best) = best(&|one| one.is_worth() != Likelihood::No && one.harms(base) != Likelihood::Sure) {
-        return Advice::CannotTell { best, runs: best.runs_to_tell(base.len()) };
+        return Advice::CannotTell(best);
     }
     match best(&|one| one.is_worth() == Likelihood::Sure) {
         Some(harmful) => Advice::Harmful(harmful),
@@ -180,7 +175,7 @@ mod tests {
             let all = [assessed(gain, of_application)];
             match advise(&base(), &all) {
                 Advice::Change(_) => "change".to_owned(),
-                Advice::CannotTell { runs, .. } => format!("{runs:.0} runs"),
+                Advice::CannotTell(one) => format!("{:?} {:?}", one.is_worth(), one.maybe_harmed()),
                 Advice::Harmful(_) => "harmful".to_owned(),
                 Advice::Keep => "keep".to_owned(),
                 other => format!("{other:?}"),
@@ -189,11 +184,10 @@ mod tests {
         assert_eq!(advice((4.0, 1.0), (-2.0, 1.0)), "change");
         assert_eq!(advice((0.5, 0.4), (0.5, 0.4)), "keep");
         assert_eq!(advice((4.0, 1.0), (-20.0, 1.0)), "harmful");
-        // The gain is there, and the loss of 8 % may be one of 12 %: four times the runs halve the interval.
-        assert_eq!(advice((4.0, 1.0), (-8.0, 4.0)), "12 runs");
-        assert_eq!(advice((4.0, 1.0), (-13.0, 4.0)), "5 runs");
-        // A gain of 4 % or none.
-        assert_eq!(advice((4.0, 12.0), (4.0, 12.0)), "48 runs");
+        // The gain is there, and the loss of 8 % may be one of 12 %.
+        assert_eq!(advice((4.0, 1.0), (-8.0, 4.0)), "Sure [0]");
+        assert_eq!(advice((4.0, 1.0), (-13.0, 4.0)), "Sure [0]");
+        assert_eq!(advice((4.0, 12.0), (4.0, 12.0)), "Possible []");
     }
 
     #[test]

@@ -4,13 +4,14 @@ use super::words::with_unit;
 use crate::visible::visible;
 use warmcore_scenario::RunQueueScenario;
 use warmcore_sim::runqueue::advice::{
-    Advice, Assessment, RunFigures, WORTH_PERCENT, advise, longest_wait, rejected, starving_now,
+    Advice, Assessment, GREATEST_LOSS_PERCENT, Likelihood, RunFigures, WORTH_PERCENT, advise, longest_wait,
+    rejected, starving_now,
 };
 use warmcore_units::Estimate;
 
 /// What to do, who would lose by it, and whom any of the alternatives would starve: a line each.
 pub(crate) fn advice(scenario: &RunQueueScenario, base: &[RunFigures], assessed: &[Assessment]) -> String {
-    let mut lines = vec![sentence(base, assessed)];
+    let mut lines = vec![sentence(scenario, base, assessed)];
     lines.extend(losers(scenario, base, assessed));
     lines.extend(not_advised(scenario, base, assessed));
     lines.extend(starving(scenario, base, assessed));
@@ -18,7 +19,7 @@ pub(crate) fn advice(scenario: &RunQueueScenario, base: &[RunFigures], assessed:
 }
 
 /// What to do.
-pub(crate) fn sentence(base: &[RunFigures], assessed: &[Assessment]) -> String {
+pub(crate) fn sentence(scenario: &RunQueueScenario, base: &[RunFigures], assessed: &[Assessment]) -> String {
     match advise(base, assessed) {
         Advice::Change(best) => format!(
             "Advice: {} would make this mix {} faster.",
@@ -30,18 +31,18 @@ pub(crate) fn sentence(base: &[RunFigures], assessed: &[Assessment]) -> String {
             best.alternative.name,
             with_unit(&best.gain, "%")
         ),
-        Advice::CannotTell { best, runs } => format!(
-            "Advice: none yet. {} may make this mix faster, by {}, and harm nobody, but the runs do not tell: {}.",
+        Advice::CannotTell(best) => format!(
+            "Advice: none yet. {} may make this mix {} faster. The runs do not tell whether {}: give more (--runs).",
             best.alternative.name,
             with_unit(&best.gain, "%"),
-            enough(runs)
+            doubts(scenario, best).join(", nor whether ")
         ),
         Advice::Keep => {
             format!("Advice: keep the scheduler. No alternative makes this mix faster by {WORTH_PERCENT} %.")
         }
         Advice::OneRun => "Advice: none. One run has no scatter to compare with: give --runs 2 or more.".to_owned(),
-        Advice::NoMisses => "Advice: cannot tell what affinity would save, since no application has a `footprint`: with it, cache \
-                             misses are charged. Without misses, no alternative is faster."
+        Advice::NoMisses => "Advice: cannot tell what affinity would save, since no cache misses are charged: give the applications a \
+                             `footprint` or `references`, or a longer run. Without misses, no alternative is faster."
             .to_owned(),
         Advice::NoAlternative => {
             "Advice: none. There is no other scheduler than the scenario's to compare with.".to_owned()
@@ -66,16 +67,14 @@ pub(crate) fn losers(
     best.gains.iter().enumerate().filter_map(loses).collect()
 }
 
-/// The most runs that are worth naming.
-const MANY_RUNS: f64 = 1000.0;
-
-/// How many runs would tell.
-fn enough(runs: f64) -> String {
-    match runs {
-        runs if runs.is_infinite() => "they are too few for an interval: give more (--runs)".to_owned(),
-        runs if runs <= MANY_RUNS => format!("about {:.0} would (--runs)", runs.ceil()),
-        _ => format!("not even {MANY_RUNS} would"),
-    }
+/// What the runs do not tell of an alternative.
+fn doubts(scenario: &RunQueueScenario, one: &Assessment) -> Vec<String> {
+    let gain = (one.is_worth() == Likelihood::Possible).then(|| format!("it gains {WORTH_PERCENT} %"));
+    let harm = one.maybe_harmed().into_iter().map(|place| {
+        let name = visible(&scenario.applications[place].name);
+        format!("it makes {name} slower by more than {GREATEST_LOSS_PERCENT} %")
+    });
+    gain.into_iter().chain(harm).collect()
 }
 
 /// The alternatives that look faster than what is advised, and why they are not.
@@ -88,7 +87,8 @@ pub(crate) fn not_advised(
         let gain = with_unit(&one.gain, "%");
         let harm = |place: &usize| {
             let name = visible(&scenario.applications[*place].name);
-            format!("{name} would gain {}", with_unit(&one.gains[*place], "%"))
+            let slower = Estimate::new(-one.gains[*place].mean, one.gains[*place].half());
+            format!("{name} would be {} slower", with_unit(&slower, "%"))
         };
         let harmed: Vec<String> = harmed.iter().map(harm).collect();
         let why = if harmed.is_empty() { "its gain is not sure".to_owned() } else { harmed.join(", ") };

@@ -37,7 +37,7 @@ pub(super) fn report(swept: &Swept, manifest: Manifest) -> Document {
 
 fn verdict(swept: &Swept) -> ReportVerdict {
     ReportVerdict {
-        headline: sentence(swept.base(), &swept.assessed),
+        headline: sentence(&swept.scenario, swept.base(), &swept.assessed),
         confidence: None,
         scope: format!(
             "{} All use the same random demands. ± is the half-width of the 95 % interval over the runs, and holds nothing of \

@@ -1,7 +1,7 @@
 //! What a sweep found, on the terminal, as rows of data, and as JSON.
 
 use super::Swept;
-use crate::simulate::runqueue::advice::{losers, sentence, starving};
+use crate::simulate::runqueue::advice::{advice, sentence};
 use crate::simulate::runqueue::words::with_unit;
 use crate::terminal::table;
 use crate::visible::visible;
@@ -135,11 +135,8 @@ pub(super) fn meaning(swept: &Swept) -> &'static str {
 pub(super) fn shown(swept: &Swept) -> String {
     let base = swept.base();
     let mut shown = format!("{}\n{}\n", by_scheduler(swept), meaning(swept));
-    let _ = writeln!(shown, "{}\n", sentence(base, &swept.assessed));
-    let more = losers(&swept.scenario, base, &swept.assessed);
-    for line in more.into_iter().chain(starving(&swept.scenario, base, &swept.assessed)) {
-        let _ = writeln!(shown, "{line}");
-    }
+    let advice = advice(&swept.scenario, base, &swept.assessed);
+    let _ = writeln!(shown, "{advice}");
     shown + &by_application(swept)
 }
 
@@ -217,7 +214,7 @@ impl<'a> Summary<'a> {
         let points = swept.all.iter().zip(swept.assessments());
         Self {
             schema: 2,
-            advice: sentence(swept.base(), &swept.assessed),
+            advice: sentence(&swept.scenario, swept.base(), &swept.assessed),
             points: points.map(|((one, runs), assessed)| point(swept, one, runs, assessed)).collect(),
         }
     }

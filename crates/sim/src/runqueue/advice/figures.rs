@@ -209,7 +209,8 @@ impl Assessment {
     }
 
     /// Whether it is faster by [`WORTH_PERCENT`].
-    pub(super) fn is_worth(&self) -> Likelihood {
+    #[must_use]
+    pub fn is_worth(&self) -> Likelihood {
         Likelihood::above(&self.gain, WORTH_PERCENT)
     }
 
@@ -231,15 +232,11 @@ impl Assessment {
         harmed
     }
 
-    /// About how many runs it would take to tell whether it is worth it and harmless, where `runs` did not: half-widths shrink with
-    /// their root.
-    pub(super) fn runs_to_tell(&self, runs: usize) -> f64 {
-        let needed = |estimate: &Estimate<f64>, limit: f64| {
-            let distance = (estimate.mean - limit).abs();
-            if estimate.half() <= distance { 0.0 } else { runs as f64 * (estimate.half() / distance).powi(2) }
-        };
-        let harms = self.gains.iter().map(|gain| needed(gain, -GREATEST_LOSS_PERCENT));
-        harms.fold(needed(&self.gain, WORTH_PERCENT), f64::max)
+    /// The applications of which the runs do not tell whether it makes them slower by more than [`GREATEST_LOSS_PERCENT`].
+    #[must_use]
+    pub fn maybe_harmed(&self) -> Vec<usize> {
+        let maybe = self.gains.iter().enumerate().filter(|(_, gain)| slows(gain) == Likelihood::Possible);
+        maybe.map(|(place, _)| place).collect()
     }
 
     /// The applications that it would starve, whose own longest waits are those of `base`.
