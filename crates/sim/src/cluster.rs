@@ -73,7 +73,7 @@ pub mod timing;
 mod tlb;
 mod under_way;
 
-pub use error::{Error, Waiting};
+pub use error::{Error, Waiting, WaitsFor};
 pub use machine::{Device, Interleaving, Machine, Policy, Scheduling};
 pub use occupancy::Occupancy;
 pub use outcome::Outcome;

@@ -87,7 +87,7 @@ fn text(scenario: &ClusterScenario, outcome: &Outcome, seconds: f64) -> String {
     let references = outcome.references() as f64;
     format!(
         "{name}{}\n\nIt takes {:.3} ms ({} cycles of 400 MHz), and its results are right.\n\n{}\n\n{}\n\n{}\n\n{:.1} million shared \
-         references in {seconds:.1} s: {:.1} million a second. The run is exact for its scenario: it has no ±.\n",
+         references in {seconds:.1} s: {:.1} million a second. The run is deterministic: it has no ±.\n",
         in_words(scenario),
         outcome.cycles as f64 / CYCLES_A_MS,
         outcome.cycles,

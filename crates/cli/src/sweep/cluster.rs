@@ -2,7 +2,7 @@
 
 use crate::args::cluster::SweepClusterArguments;
 use crate::folder::RESULTS;
-use crate::misuse::refuse_repeats;
+use crate::misuse::{misuse, refuse_repeats};
 use crate::provenance::PROGRAM;
 use crate::simulate::cluster::{in_words, outcome};
 use crate::terminal::table;
@@ -15,7 +15,7 @@ use warmcore_record::document::{ReportVerdict, Section};
 use warmcore_record::{Block, Chart, Column, Columns, Document, Manifest};
 use warmcore_scenario::ClusterScenario;
 use warmcore_scenario::cluster::{ClusterDevice, ClusterMachine};
-use warmcore_sim::cluster::Outcome;
+use warmcore_sim::cluster::{Machine, Outcome};
 use warmcore_sim::sweep::{SweepError, sweep};
 use warmcore_units::{Estimate, Fault};
 
@@ -64,8 +64,14 @@ pub(crate) fn run(arguments: &SweepClusterArguments) -> miette::Result<()> {
     refuse_repeats("processors", &arguments.processors)?;
     let base: ClusterScenario = documents::read(&arguments.document)?;
     let points = points(&base, arguments)?;
+    for point in &points {
+        Machine::from(point).check().map_err(|Fault { field, found, expected }| {
+            misuse(format!("{}: `{field}` is {found}, expected {expected}", in_words(point)))
+        })?;
+    }
+    let keys: Vec<String> = points.iter().map(toml::to_string).collect::<Result<_, _>>().into_diagnostic()?;
     let output = &arguments.output;
-    let subject = format!("{PROGRAM} {}\nsweep cluster\n", env!("CARGO_PKG_VERSION"));
+    let subject = format!("{PROGRAM} {}\nsweep cluster\n{}", env!("CARGO_PKG_VERSION"), keys.join("\n"));
     let (folder, journal) = checkpoint::open::<Run>(output, &FILES, &subject)?;
     let stop = interrupt::catch()?;
 

@@ -94,8 +94,11 @@ impl Bus {
     /// alone.
     pub(super) fn move_block(&mut self, now: u64, bytes: u64, supplier: Supplier) -> u64 {
         let start = self.address(now);
-        let wait = if supplier == Supplier::Memory { self.bank.read(start) } else { 0 };
-        start - now + wait + self.data(start, bytes.div_ceil(BUS_WIDTH))
+        let beats = bytes.div_ceil(BUS_WIDTH);
+        // Lines follow each other, which the step's time has. The bank is busy with each.
+        let lines = if supplier == Supplier::Memory { beats.div_ceil(self.line_beats) } else { 0 };
+        let wait = (0..lines).map(|_| self.bank.read(start)).reduce(|first, _| first).unwrap_or(0);
+        start - now + wait + self.data(start, beats)
     }
 }
 
@@ -120,5 +123,14 @@ mod tests {
         // Addresses are 4 cycles apart, data 8.
         assert_eq!(done, [1063, 1071, 1079]);
         assert_eq!((bus.address_busy, bus.data_busy), (12, 24));
+    }
+
+    #[test]
+    fn a_block_keeps_a_single_bank_busy_with_each_of_its_lines() {
+        let timing = Timing::default();
+        let mut bus = Bus::new(timing, 64, Bank::new(&timing, true));
+        assert_eq!(bus.move_block(0, 256, Supplier::Memory), 0);
+        assert_eq!(bus.bank.used, 4 * timing.bank);
+        assert_eq!(bus.fill(1000, Supplier::Memory), 1063);
     }
 }

@@ -16,6 +16,7 @@
 //! embedded processor, a dedicated processor of the SMP, or one that would otherwise compute.
 
 use super::block_buffer::BlockBuffer;
+use super::cache::Line;
 use super::exchange::{Exchange, Message};
 use super::memory::Block;
 use super::occupancy::Occupancy;
@@ -124,14 +125,14 @@ pub(super) struct Device {
 }
 
 impl Device {
-    /// Whether a block buffer holds `block`.
-    pub(super) fn buffers_hold(&self, block: Block) -> bool {
-        self.threads.iter().any(|thread| thread.buffer.holds(block))
+    /// Whether a block buffer holds `line`.
+    pub(super) fn buffers_hold(&self, line: Line) -> bool {
+        self.threads.iter().any(|thread| thread.buffer.holds(line))
     }
 
-    /// Lets block buffers forget `block`.
-    pub(super) fn buffers_forget(&mut self, block: Block) {
-        self.threads.iter_mut().for_each(|thread| thread.buffer.forget(block));
+    /// Lets block buffers forget `line`.
+    pub(super) fn buffers_forget(&mut self, line: Line) {
+        self.threads.iter_mut().for_each(|thread| thread.buffer.forget(line));
     }
 }
 

@@ -1,11 +1,10 @@
 //! Why a run gave no outcome.
 
-use super::processor::Wait;
 use core::fmt;
 use thiserror::Error;
 use warmcore_coherence::Unexpected;
 use warmcore_units::Fault;
-use warmcore_workload::programs::{Address, WrongResult};
+use warmcore_workload::programs::{Address, BarrierId, LockId, WrongResult};
 
 /// Why a run gave no outcome.
 #[derive(Clone, PartialEq, Debug, Error)]
@@ -75,17 +74,39 @@ impl From<Fault> for Error {
 pub struct Waiting {
     /// Which.
     pub processor: u32,
-    /// For a lock or barrier; `None`: for a block or a word that another processor was to change.
-    pub wait: Option<Wait>,
+    /// For what.
+    pub wait: WaitsFor,
+}
+
+/// For what a processor waits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WaitsFor {
+    /// A lock.
+    Lock(LockId),
+    /// A barrier.
+    Barrier(BarrierId),
+    /// A block of another node, which the protocol has not brought.
+    Block {
+        /// The block's number.
+        block: u32,
+        /// The node whose memory it belongs to.
+        home: u32,
+    },
+    /// The reply to a request outside Stache.
+    Reply,
+    /// A word that another processor was to change.
+    Word,
 }
 
 impl fmt::Display for Waiting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "processor {} waits for ", self.processor)?;
         match self.wait {
-            Some(Wait::Lock(lock)) => write!(f, "lock {}", lock.0),
-            Some(Wait::Barrier(barrier)) => write!(f, "barrier {}", barrier.0),
-            None => write!(f, "a word to change"),
+            WaitsFor::Lock(lock) => write!(f, "lock {}", lock.0),
+            WaitsFor::Barrier(barrier) => write!(f, "barrier {}", barrier.0),
+            WaitsFor::Block { block, home } => write!(f, "block {block} of node {home}"),
+            WaitsFor::Reply => f.write_str("the reply to its request"),
+            WaitsFor::Word => f.write_str("a word to change"),
         }
     }
 }

@@ -289,12 +289,10 @@ impl Node {
     }
 
     fn put_into_buffer(&mut self, thread: usize, block: Block, now: u64) {
-        self.device.buffers_forget(block);
-        if self.device.threads[thread].buffer.take(block) {
-            self.device.tally.buffer_write_backs += 1;
-            for _ in 0..self.sizes.block_bytes / self.sizes.line_bytes {
-                self.bus.write_back(now);
-            }
-        }
+        let lines = self.sizes.lines(block);
+        lines.clone().for_each(|line| self.device.buffers_forget(line));
+        let displaced = self.device.threads[thread].buffer.take(lines);
+        self.device.tally.buffer_write_backs += u64::from(displaced > 0);
+        (0..displaced).for_each(|_| self.bus.write_back(now));
     }
 }

@@ -41,8 +41,9 @@ impl System {
         if matches!(multiplexing.roles[cpu], Role::Acting { .. }) {
             multiplexing.resumable[cpu] = None;
         } else {
-            multiplexing.roles[cpu] = Role::Trapping;
-            self.queue.push(time.max(self.now), Event::Poll { node: node as u32, cpu: cpu as u32 });
+            let until = time.max(self.now);
+            multiplexing.roles[cpu] = Role::Trapping { until };
+            self.queue.push(until, Event::Poll { node: node as u32, cpu: cpu as u32 });
         }
     }
 
@@ -61,8 +62,9 @@ impl System {
         );
         let interrupt = self.nodes[at].timing.interrupt;
         match self.role(number) {
-            Some(role @ Role::Trapping) if waits => *role = Role::Polling,
-            Some(Role::Interrupted { .. }) => {
+            // An earlier trap's, whose wait was over before, has nothing to do with this one, nor with an interrupt.
+            Some(role @ &mut Role::Trapping { until }) if waits && now >= until => *role = Role::Polling,
+            Some(&mut Role::Interrupted { since }) if now >= since + interrupt => {
                 let processor = &mut self.processors[number];
                 processor.interrupts.add(interrupt);
                 return self.take_next(now, at, cpu);

@@ -72,12 +72,12 @@ impl Node {
         }
         Transaction::Done(match access {
             Access::Read => {
-                let buffered = self.device.buffers_hold(block);
+                let buffered = self.device.buffers_hold(line);
                 self.load(cache, line, tag == Tag::ReadWrite, buffered, now)
             }
             Access::Write => {
-                let buffered = self.device.buffers_hold(block);
-                self.device.buffers_forget(block);
+                let buffered = self.device.buffers_hold(line);
+                self.device.buffers_forget(line);
                 self.store(cache, line, buffered, now)
             }
         })
@@ -167,7 +167,7 @@ impl Node {
     pub(super) fn is_cached(&self, block: Block) -> bool {
         let owns =
             |cache: &Rc<Cache>| self.sizes.lines(block).any(|line| cache.state(line) > LineState::Shared);
-        self.device.buffers_hold(block) || self.caches.iter().any(owns)
+        self.sizes.lines(block).any(|line| self.device.buffers_hold(line)) || self.caches.iter().any(owns)
     }
 
     /// Sets the fine-grain tag of `block`, and takes from the caches what it does not allow.
@@ -184,7 +184,7 @@ impl Node {
             }
         }
         if tag == Tag::Invalid {
-            self.device.buffers_forget(block);
+            self.sizes.lines(block).for_each(|line| self.device.buffers_forget(line));
         }
     }
 

@@ -167,7 +167,7 @@ fn build_node(machine: &Machine, node: NodeId, layout: Rc<Layout>, sizes: Sizes)
     let thread = |number| Thread {
         cache: (own_caches > 0).then_some(compute + number as usize),
         run: None,
-        buffer: BlockBuffer::new((machine.block_buffer_bytes / machine.block_bytes) as usize),
+        buffer: BlockBuffer::new((machine.block_buffer_bytes / machine.line_bytes) as usize),
         spare: VecDeque::new(),
     };
     let design = machine.dispatch.unwrap_or(Design::DynamicDemultiplexing { window: None, id_bits: None });

@@ -16,15 +16,18 @@
 //! once all the same: with many threads, others' demands would else take the block away before, again and again. An event
 //! that finds no processor polling, acting, trapping or interrupted interrupts one that computes.
 //!
-//! The software flags that mask interrupts (§4.1) cost a few references that hit; they are not simulated. No processor is
-//! interrupted while it traps, polls or acts.
+//! The software flags that mask interrupts in critical sections (§4.1) are not simulated, nor what they put off: handlers refer to
+//! nothing that a program changes. No processor is interrupted while it traps, polls or acts; one whose block has come before its
+//! trap is over computes from then on.
 
 /// What a compute processor does about the protocol.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Role {
     Computing,
-    /// In the trap of a bus error.
-    Trapping,
+    /// In the trap of a bus error, or on the way to a wait.
+    Trapping {
+        until: u64,
+    },
     /// Waits, and polls its dispatch register.
     Polling,
     /// Executes the handler of this thread.
@@ -101,7 +104,7 @@ mod tests {
     fn interrupts_go_round_and_only_if_nobody_polls() {
         let mut multiplexing = Multiplexing::new(true, 3);
         assert_eq!([0; 4].map(|_| multiplexing.choose_interrupted()), [Some(0), Some(1), Some(2), Some(0)]);
-        multiplexing.roles[2] = Role::Trapping;
+        multiplexing.roles[2] = Role::Trapping { until: 0 };
         assert_eq!((multiplexing.choose_interrupted(), multiplexing.next_pair()), (None, None));
         multiplexing.roles[2] = Role::Polling;
         assert_eq!((multiplexing.choose_interrupted(), multiplexing.next_pair()), (None, Some((0, 2))));

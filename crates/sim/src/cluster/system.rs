@@ -4,12 +4,12 @@
 
 use super::cache::Line;
 use super::device::{Cause, ProtocolEvent};
-use super::error::{Error, Waiting};
+use super::error::{Error, Waiting, WaitsFor};
 use super::events::{Event, EventQueue};
 use super::layout::Layout;
 use super::network::Network;
 use super::node::{Node, Transaction};
-use super::processor::{Local, Request};
+use super::processor::{Local, Request, Wait};
 use super::scheduling::Role;
 use super::tally::{Breakdown, Count};
 use super::under_way::UnderWay;
@@ -100,7 +100,8 @@ impl System {
             self.handle(now, event)?;
         }
         let waits = |processor: &&Compute| processor.state != State::Done;
-        let waiting: Vec<Waiting> = self.processors.iter().filter(waits).map(waiting).collect();
+        let waiting: Vec<Waiting> =
+            self.processors.iter().filter(waits).map(|one| self.waiting(one)).collect();
         if waiting.is_empty() { Ok(()) } else { Err(Error::Deadlock { cycles: self.now, waiting }) }
     }
 
@@ -226,6 +227,20 @@ impl System {
         Ok(())
     }
 
+    fn waiting(&self, processor: &Compute) -> Waiting {
+        let wait = match (processor.local.synchronizing.get(), processor.state) {
+            (Some(Wait::Lock(lock)), _) => WaitsFor::Lock(lock),
+            (Some(Wait::Barrier(barrier)), _) => WaitsFor::Barrier(barrier),
+            (None, State::Faulted { line, .. } | State::Referring { line, .. }) => {
+                let block = self.nodes[0].sizes.block(line);
+                WaitsFor::Block { block, home: self.layout.home_of_block(block).0 }
+            }
+            (None, State::Requesting { .. }) => WaitsFor::Reply,
+            (None, State::Watching { .. } | State::Running | State::Done) => WaitsFor::Word,
+        };
+        Waiting { processor: processor.local.number, wait }
+    }
+
     /// Where the time of each processor went.
     pub(super) fn breakdowns(&self) -> Vec<Breakdown> {
         let breakdown = |processor: &Compute| Breakdown {
@@ -246,10 +261,6 @@ impl System {
         let multiplexing = self.nodes[number / self.per_node].device.multiplexing.as_mut()?;
         multiplexing.roles.get_mut(number % self.per_node)
     }
-}
-
-fn waiting(processor: &Compute) -> Waiting {
-    Waiting { processor: processor.local.number, wait: processor.local.synchronizing.get() }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! What cannot run is refused with a reason, and never by a panic.
 
-use warmcore_sim::cluster::{Device, Error, Machine, Options, Policy, Wait, run};
+use warmcore_sim::cluster::{Device, Error, Machine, Options, Policy, WaitsFor, run};
 use warmcore_units::Fault;
 use warmcore_workload::programs::{
     Address, BarrierId, Home, Image, LockId, Prepared, Program, SharedMemory, WrongResult,
@@ -83,7 +83,7 @@ fn error(program: Ill) -> Error {
 fn a_deadlock_says_who_waits_for_what() {
     let Error::Deadlock { waiting, .. } = error(Ill::Embrace) else { panic!("no deadlock") };
     let waits: Vec<_> = waiting.iter().map(|waiting| (waiting.processor, waiting.wait)).collect();
-    assert_eq!(waits, [(0, Some(Wait::Lock(LockId(1)))), (1, Some(Wait::Lock(LockId(0))))]);
+    assert_eq!(waits, [(0, WaitsFor::Lock(LockId(1))), (1, WaitsFor::Lock(LockId(0)))]);
     let text = error(Ill::Embrace).to_string();
     assert!(text.contains("processor 0 waits for lock 1, processor 1 waits for lock 0"), "{text}");
     let text = error(Ill::Absent).to_string();

@@ -7,7 +7,7 @@ use crate::falsafi_1998::runs::Found;
 use crate::falsafi_1998::setup::{LOW, Setup};
 use crate::falsafi_1998::system::System;
 use crate::falsafi_1998::work::Work;
-use crate::{Claim, Reading};
+use crate::{Basis, Claim, Reading};
 
 const F42: &[&str] = &["4-2"];
 /// Utilizations that the text calls low and high.
@@ -52,6 +52,7 @@ fn round_trips() -> Vec<Claim<Runs>> {
             says: "A round trip of fetch-block takes 6.2 µs under Fixed.",
             published: "6.2 µs (2480 cycles)",
             reading: Reading::Printed(2480.0),
+            basis: Basis::Fitted,
             derive: |e| one(e.round_trip(&Setup::pair(System::Fixed, 2, Work::FetchBlock(LITTLE[0])))),
             ..base()
         },
