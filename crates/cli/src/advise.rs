@@ -122,13 +122,17 @@ fn answer(compared: &[Comparison], borders: &[Border], asked: Option<&Comparison
             ),
         });
     }
+    let extent = match compared.iter().any(|one| one.winner() == Winner::Undecided) {
+        true => "wherever the runs tell the two apart",
+        false => "at every amount of computing that was tried",
+    };
     let mut decided = compared.iter().map(Comparison::winner).filter(|winner| *winner != Winner::Undecided);
     lines.push(match (decided.next(), borders) {
         (None, _) => {
             "The runs do not tell the two apart at any amount of computing that was tried.".to_owned()
         }
         (Some(winner), []) => {
-            format!("{} at every amount of computing that was tried.", capitalised(advice(winner)))
+            format!("{} {extent}.", capitalised(advice(winner)))
         }
         (Some(_), borders) => borders.iter().map(sentence).collect::<Vec<_>>().join("\n"),
     });

@@ -17,7 +17,7 @@
 //! | [`cost`] | the cost model of §4.3 |
 //! | [`claims`] | the statements of the text, and how our values are derived |
 //!
-//! Runs have no random choices but those of the programs' inputs, so that values have no intervals. Only with scaled inputs
+//! Runs have no random choices but those of the programs' inputs and of the microbenchmarks' computing times, one draw each, so that values have no intervals. Only with scaled inputs
 //! (`--quick`) a value of a program has one: it has no ends, since nobody knows how far it is from that of the full input.
 
 mod charts;

@@ -191,25 +191,26 @@ fn shown(swept: &[Swept]) -> String {
     format!("{shown}\n{}\n", headline(swept))
 }
 
-/// The fastest device of the first nodes and blocks.
+/// The fastest device for each size of nodes and blocks, a sentence each.
 fn headline(swept: &[Swept]) -> String {
-    let Some(first) = swept.first() else { return String::new() };
-    let own = swept.iter().filter(|one| one.scenario.machine == first.scenario.machine);
-    let best = own.max_by(|one, other| one.speedup.total_cmp(&other.speedup)).unwrap_or(first);
-    if best.scenario.device == first.scenario.device {
-        return format!(
-            "With {}, {} is the fastest of these devices.",
-            label(&first.scenario.machine),
-            first.scenario.device
-        );
+    let mut sentences: Vec<String> = Vec::new();
+    for (place, first) in swept.iter().enumerate() {
+        let is_same = |one: &&Swept| one.scenario.machine == first.scenario.machine;
+        if swept.iter().take(place).any(|one| is_same(&one)) {
+            continue;
+        }
+        let best = swept.iter().filter(is_same).max_by(|one, other| one.speedup.total_cmp(&other.speedup));
+        let best = best.unwrap_or(first);
+        let lead = if best.scenario.device == first.scenario.device {
+            String::new()
+        } else {
+            format!(": {:.2} times as fast as {}", best.speedup, first.scenario.device)
+        };
+        let machine = label(&first.scenario.machine);
+        sentences
+            .push(format!("With {machine}, {} is the fastest of these devices{lead}.", best.scenario.device));
     }
-    format!(
-        "With {}, {} is the fastest of these devices: {:.2} times as fast as {}.",
-        label(&first.scenario.machine),
-        best.scenario.device,
-        best.speedup,
-        first.scenario.device
-    )
+    sentences.join(" ")
 }
 
 fn report(base: &ClusterScenario, swept: &[Swept], manifest: Manifest) -> Document {

@@ -163,8 +163,8 @@ impl Evidence for Runs {
 
     fn notes(&self) -> Vec<String> {
         let mut notes = vec![
-            "Runs have no random choices beside the programs' inputs, of which there is one each: the same command gives the same values, \
-             and they have no interval. Their distance from those of the thesis is that of two simulators and of two versions of the \
+            "Runs have no random choices beside the programs' inputs and the computing times of figures 4-2 to 4-4, of which there is one draw \
+             each: the same command gives the same values, and they have no interval. Their distance from those of the thesis is that of two simulators and of two versions of the \
              programs."
                 .to_owned(),
             SEEDS.to_owned(),

@@ -15,8 +15,10 @@ pub const MULTIPLEXED: ProtocolScheduling = ProtocolScheduling::Multiplexed { th
 
 /// Independent runs of each scheduling.
 const RUNS: u64 = 10;
-/// Requests of each run.
+/// Requests of each run, at least.
 const REQUESTS: u64 = 4000;
+/// Requests of each processor of both nodes, at least: a tenth of them are the warm-up, in which queues fill.
+const REQUESTS_EACH: u64 = 100;
 /// Times between a border's ends are at most so far apart.
 const BORDER_WIDTH: f64 = 1.05;
 /// A gain below this part is not worth another arrangement.
@@ -87,11 +89,12 @@ pub fn compare(demand: &Demand, seed: u64) -> Result<Comparison, Fault> {
             "at least 2: one to set aside, and one to compute",
         ));
     }
+    let requests = REQUESTS.max(2 * u64::from(demand.processors) * REQUESTS_EACH);
     let runs: Vec<[Figures; 2]> = (0..RUNS)
         .into_par_iter()
         .filter_map(|replication| {
             let key = Key { seed, point: 0, replication };
-            let run = |scheduling| simulate(demand, scheduling, REQUESTS, key);
+            let run = |scheduling| simulate(demand, scheduling, requests, key);
             Some([run(DEDICATED)?, run(MULTIPLEXED)?])
         })
         .collect();
