@@ -75,13 +75,8 @@ pub(crate) fn run(arguments: &SweepRunqueueArguments) -> miette::Result<()> {
         })?;
     }
     let output = &arguments.output;
-    let names: Vec<&str> = points.iter().map(|point| point.name.as_str()).collect();
-    let subject = format!(
-        "{PROGRAM} {}\nsweep runqueue\nschedulers {}\n{}",
-        env!("CARGO_PKG_VERSION"),
-        names.join(", "),
-        toml::to_string(&base).into_diagnostic()?
-    );
+    // A point is known by its whole scenario: one journal serves any request made of such points.
+    let subject = format!("{PROGRAM} {}\nsweep runqueue\n", env!("CARGO_PKG_VERSION"));
     let stop = interrupt::catch()?;
     let (folder, journal) = checkpoint::open::<Vec<RunFigures>>(output, &FILES, &subject)?;
 

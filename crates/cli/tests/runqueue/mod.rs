@@ -220,8 +220,8 @@ fn a_sweep_of_an_endless_mix_says_what_is_gained_by_whom_and_what_to_do() {
         "affinity 6 (light), quanta of 30 ms",
         "Advice: ",
         "application",
-        "matrix",
-        "server",
+        "matrix  ",
+        "server  ",
     ];
     assert!(order.map(place).is_sorted(), "{said}");
     // The scenario's own is one of the six, and stands once in each of the two tables.
