@@ -128,7 +128,8 @@ const GLOSSARY: [(&str, &str); 9] = [
 
 /// How much results depend on the programs' inputs, as `warmcore simulate cluster` gave it for scenarios that differ in
 /// `program.seed` alone.
-const SEEDS: &str = "How much values depend on the inputs was measured apart from this run, with three seeds and scaled inputs. Cholesky, fft, \
+const SEEDS: &str = "How much values depend on the inputs was measured apart from this run and on an earlier state of the simulated machine, with \
+                     three seeds and scaled inputs. Cholesky, fft, \
                      water-sp, gauss and lu take the same cycles whatever the seed. The performance of the others relative to S-COMA differs \
                      between seeds by at most 3.8 points for barnes, 3.5 for em3d and fmm, and 0.6 for radix (three devices each); the \
                      speed of Floating relative to Fixed by at most 2.8 points for barnes and 4.8 for em3d. A verdict about them that \
