@@ -33,7 +33,7 @@
 //! | `scheduling`, `multiplexed` | compute processors that execute the protocol: Floating, Mult |
 //! | `network` | network interfaces and latency |
 //! | `synchronization` | locks and barriers, of loads and stores |
-//! | `layout` | the shared address space and its homes |
+//! | `layout`, `paging` | the shared address space and its homes; pages that make way for others |
 //! | `system`, `events`, `under_way` | what happens next |
 //! | [`microbenchmarks`] | those of chapter 5: remote reads of one processor and of many |
 //! | [`exchange`], [`requests`] | that of chapter 4: requests and replies outside Stache |
@@ -61,6 +61,7 @@ mod network;
 mod node;
 pub mod occupancy;
 pub mod outcome;
+mod paging;
 mod processor;
 pub mod requests;
 pub mod run;
@@ -78,5 +79,5 @@ pub use machine::{Device, Interleaving, Machine, Policy, Scheduling};
 pub use occupancy::Occupancy;
 pub use outcome::Outcome;
 pub use processor::Wait;
-pub use run::{Options, run};
+pub use run::{Moment, Options, run};
 pub use timing::Timing;

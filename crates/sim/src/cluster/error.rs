@@ -21,9 +21,17 @@ pub enum Error {
         waiting: Vec<Waiting>,
     },
     /// The program has not ended within the cycles that were allowed.
-    #[error("the program has not ended after {cycles} cycles, which is the limit")]
+    #[error("the program has not ended after {cycles} cycles, which is the limit: {}", list(.waiting))]
     TooLong {
         /// How many were allowed.
+        cycles: u64,
+        /// Who had not ended, and waited for what.
+        waiting: Vec<Waiting>,
+    },
+    /// Whoever watched has stopped it.
+    #[error("stopped after {cycles} simulated cycles")]
+    Stopped {
+        /// When.
         cycles: u64,
     },
     /// The data do not fit.
@@ -69,7 +77,7 @@ impl From<Fault> for Error {
     }
 }
 
-/// A processor that waits in a deadlock.
+/// A processor that has not left the program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Waiting {
     /// Which.
@@ -92,21 +100,34 @@ pub enum WaitsFor {
         /// The node whose memory it belongs to.
         home: u32,
     },
+    /// A frame of its node's page cache.
+    Frame {
+        /// The number of the page that needs it.
+        page: u32,
+    },
     /// The reply to a request outside Stache.
     Reply,
     /// A word that another processor was to change.
     Word,
+    /// Nothing: it computes.
+    Nothing,
 }
 
 impl fmt::Display for Waiting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "processor {} waits for ", self.processor)?;
+        write!(f, "processor {} ", self.processor)?;
+        if self.wait == WaitsFor::Nothing {
+            return f.write_str("computes");
+        }
+        f.write_str("waits for ")?;
         match self.wait {
             WaitsFor::Lock(lock) => write!(f, "lock {}", lock.0),
             WaitsFor::Barrier(barrier) => write!(f, "barrier {}", barrier.0),
             WaitsFor::Block { block, home } => write!(f, "block {block} of node {home}"),
+            WaitsFor::Frame { page } => write!(f, "a frame for page {page}"),
             WaitsFor::Reply => f.write_str("the reply to its request"),
             WaitsFor::Word => f.write_str("a word to change"),
+            WaitsFor::Nothing => Ok(()),
         }
     }
 }
@@ -116,7 +137,7 @@ fn list(waiting: &[Waiting]) -> String {
     const SHOWN: usize = 8;
     let mut text: Vec<String> = waiting.iter().take(SHOWN).map(Waiting::to_string).collect();
     if waiting.len() > SHOWN {
-        text.push(format!("and {} more wait", waiting.len() - SHOWN));
+        text.push(format!("and {} more", waiting.len() - SHOWN));
     }
     text.join(", ")
 }

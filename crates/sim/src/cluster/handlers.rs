@@ -14,7 +14,7 @@ use super::node::Node;
 use super::scheduling::Role;
 use super::system::System;
 use std::collections::VecDeque;
-use warmcore_coherence::{Access, Action, CpuSet, Message as StacheMessage, Step};
+use warmcore_coherence::{Access, Action, CpuSet, Handler, Message as StacheMessage, Step};
 use warmcore_units::{NodeId, ThreadId};
 
 impl System {
@@ -142,7 +142,11 @@ impl System {
             };
             count.add(now - run.started);
             device.threads[thread].spare = run.actions;
+            if let Kind::Stache(Handler::Unmap) = run.kind {
+                self.end_unmap(now, at);
+            }
         }
+        let device = &mut self.nodes[at].device;
         device.pdq.finish(ThreadId(thread as u32));
         if device.multiplexing.is_some() {
             self.end_acting(now, at, thread)?;

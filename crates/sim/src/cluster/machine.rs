@@ -68,6 +68,8 @@ pub struct Machine {
     pub line_bytes: u64,
     /// Bytes of a block buffer, a power of two; each protocol thread has one.
     pub block_buffer_bytes: u64,
+    /// Frames of a node's page cache; `None`: one for each remote page.
+    pub page_cache_pages: Option<u32>,
     /// A node's memory.
     pub interleaving: Interleaving,
     /// Times of the machine around the device.
@@ -95,6 +97,7 @@ impl Machine {
             cache_bytes: 1 << 20,
             line_bytes: 64,
             block_buffer_bytes: 2048,
+            page_cache_pages: None,
             interleaving: Interleaving::Infinite,
             timing: Timing::default(),
             occupancy: None,
@@ -152,6 +155,8 @@ impl Machine {
         power_of_two("block_bytes", self.block_bytes, self.line_bytes.max(32), PAGE)?;
         power_of_two("cache_bytes", self.cache_bytes, self.line_bytes, 1 << 30)?;
         power_of_two("block_buffer_bytes", self.block_buffer_bytes, self.block_bytes, 1 << 20)?;
+        let frames = self.page_cache_pages.unwrap_or(u32::MAX);
+        within("page_cache_pages", u64::from(frames), 1, u64::from(u32::MAX))?;
         let cycles = [
             ("network_cycles", self.timing.network),
             ("interrupt_cycles", self.timing.interrupt),

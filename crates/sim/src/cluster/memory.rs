@@ -1,13 +1,13 @@
 //! A node's memory: the pages whose home it is, and the page cache with frames for remote pages (Falsafi 1998, §4 and §5.1).
 //!
 //! A page exists from its first touch on the node. It holds real data: its words, the fine-grain tag of each block, and
-//! what the protocol knows of each block. The capacity of the page cache is not stated; here it has room for every
-//! page, and no page leaves it.
+//! what the protocol knows of each block. A remote page is *mapped* while the page cache has a frame for it. The
+//! capacity of the page cache is not stated; unless a user says one, it has room for every page.
 
 use super::layout::{Layout, PageNumber};
-use core::cell::{Cell, OnceCell};
+use core::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
-use warmcore_coherence::{CachedBlock, DirectoryEntry, Tag};
+use warmcore_coherence::{CachedBlock, DirectoryEntry, NoFrame, PageCache, Tag};
 use warmcore_units::NodeId;
 use warmcore_workload::programs::image::PAGE;
 
@@ -30,6 +30,8 @@ pub(super) struct Page {
     pub(super) words: [Cell<u64>; PAGE_WORDS],
     tags: Box<[Cell<Tag>]>,
     blocks: OnceCell<Box<[Cell<BlockState>]>>,
+    /// Whether the node's processors may refer to it.
+    mapped: Cell<bool>,
 }
 
 /// The pages of one node.
@@ -37,18 +39,22 @@ pub(super) struct Page {
 pub(super) struct Memory {
     node: NodeId,
     layout: Rc<Layout>,
+    /// By number. What no processor has touched takes a word here.
     pages: Box<[OnceCell<Box<Page>>]>,
+    /// The remote pages that are mapped.
+    page_cache: RefCell<PageCache>,
 }
 
 impl Memory {
-    pub(super) fn new(node: NodeId, layout: Rc<Layout>) -> Self {
+    /// The memory of `node`, with so many frames for remote pages.
+    pub(super) fn new(node: NodeId, layout: Rc<Layout>, frames: usize) -> Self {
         let pages = (0..layout.pages()).map(|_| OnceCell::new()).collect();
-        Self { node, layout, pages }
+        Self { node, layout, pages, page_cache: RefCell::new(PageCache::new(frames)) }
     }
 
-    /// The page with this number, if it is there.
+    /// The page with this number, if it was ever touched.
     #[inline(always)]
-    pub(super) fn mapped(&self, page: PageNumber) -> Option<&Page> {
+    pub(super) fn page(&self, page: PageNumber) -> Option<&Page> {
         self.pages.get(page as usize)?.get().map(|page| &**page)
     }
 
@@ -62,9 +68,38 @@ impl Memory {
         self.layout.home(page) == self.node
     }
 
-    /// The page with this number, which is there from now on.
+    /// Whether the node's processors may refer to `page`.
+    pub(super) fn is_mapped(&self, page: PageNumber) -> bool {
+        self.page(page).is_some_and(|page| page.mapped.get())
+    }
+
+    /// Maps `page` if it is at home here or there is a free frame for it. Whether it is mapped.
+    pub(super) fn map(&self, page: PageNumber) -> bool {
+        let mapped = self.is_home(page) || self.map_in_place_of(page, |_| true).is_ok();
+        self.touched(page).mapped.set(mapped);
+        mapped
+    }
+
+    /// Finds a frame for the remote `page`, if need be that of another one, which is no longer mapped.
+    ///
+    /// # Errors
+    /// If all frames hold pages that are `busy`.
+    pub(super) fn map_in_place_of(
+        &self,
+        page: PageNumber,
+        busy: impl Fn(PageNumber) -> bool,
+    ) -> Result<Option<PageNumber>, NoFrame> {
+        let victim = self.page_cache.borrow_mut().map(u64::from(page), |page| busy(page as PageNumber))?;
+        let victim = victim.map(|page| page as PageNumber);
+        if let Some(victim) = victim {
+            self.touched(victim).mapped.set(false);
+        }
+        Ok(victim)
+    }
+
+    /// The page with this number, which exists from now on.
     #[inline]
-    pub(super) fn map(&self, page: PageNumber) -> &Page {
+    fn touched(&self, page: PageNumber) -> &Page {
         self.pages[page as usize].get_or_init(|| {
             let is_home = self.is_home(page);
             let blocks = PAGE_WORDS / self.layout.block_words();
@@ -75,13 +110,14 @@ impl Memory {
                 }),
                 tags: vec![Cell::new(tag); blocks].into_boxed_slice(),
                 blocks: OnceCell::new(),
+                mapped: Cell::new(false),
             })
         })
     }
 
     fn page_of(&self, block: Block) -> (&Page, usize) {
         let bits = self.layout.block_bits();
-        (self.map(block >> bits), (block & ((1 << bits) - 1)) as usize)
+        (self.touched(block >> bits), (block & ((1 << bits) - 1)) as usize)
     }
 
     /// The fine-grain tag of `block`.
@@ -131,8 +167,14 @@ impl Memory {
         }
     }
 
-    /// How many pages are there.
-    pub(super) fn pages_mapped(&self) -> usize {
+    /// The blocks of `page` that this node has a copy of.
+    pub(super) fn copies(&self, page: PageNumber) -> impl Iterator<Item = Block> {
+        let bits = self.layout.block_bits();
+        (page << bits..(page + 1) << bits).filter(|&block| self.tag(block) != Tag::Invalid)
+    }
+
+    /// How many pages were touched.
+    pub(super) fn pages_touched(&self) -> usize {
         self.pages.iter().filter(|page| page.get().is_some()).count()
     }
 }

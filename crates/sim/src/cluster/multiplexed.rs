@@ -58,7 +58,11 @@ impl System {
         let number = at * self.per_node + cpu;
         let waits = matches!(
             self.processors[number].state,
-            State::Faulted { .. } | State::Requesting { .. } | State::Watching { .. } | State::Done
+            State::Mapping { .. }
+                | State::Faulted { .. }
+                | State::Requesting { .. }
+                | State::Watching { .. }
+                | State::Done
         );
         let interrupt = self.nodes[at].timing.interrupt;
         match self.role(number) {

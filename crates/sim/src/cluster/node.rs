@@ -5,6 +5,7 @@ use super::bus::{Bus, Supplier};
 use super::cache::{Cache, Line, LineState};
 use super::device::Device;
 use super::memory::{Block, Memory};
+use super::paging::Paging;
 use super::timing::Timing;
 use std::rc::Rc;
 use warmcore_coherence::{Access, Tag};
@@ -43,6 +44,8 @@ pub(super) struct Node {
     pub(super) timing: Timing,
     pub(super) sizes: Sizes,
     pub(super) memory: Rc<Memory>,
+    /// The remote page that makes way for another, and who waits for that.
+    pub(super) paging: Paging,
     /// Of the compute processors, then of the protocol processors.
     pub(super) caches: Vec<Rc<Cache>>,
     pub(super) bus: Bus,

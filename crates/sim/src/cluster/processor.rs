@@ -27,6 +27,8 @@ pub(super) enum Request {
     Ahead,
     /// A reference misses.
     Reference { line: Line, access: Access },
+    /// The page cache has no free frame for a page.
+    Map { page: PageNumber },
     /// The processor goes on when its cache no longer has the line.
     Watch { line: Line },
     /// A request outside Stache. The processor goes on when the reply has been handled.
@@ -125,7 +127,7 @@ impl<'stack> Processor<'stack> {
         let local = &*self.local;
         local.clock.set(local.clock.get() + 1);
         local.references.set(local.references.get() + 1);
-        match local.memory.mapped(page_of(at)) {
+        match local.memory.page(page_of(at)) {
             Some(page) => &page.words[(at.0 / 8) as usize % PAGE_WORDS],
             None => self.give_up(Request::Stray { at }),
         }
@@ -160,14 +162,22 @@ impl<'stack> Processor<'stack> {
         }
         local.tlb_misses.set(local.tlb_misses.get() + 1);
         local.clock.set(local.clock.get() + local.tlb_miss);
-        if local.memory.mapped(page).is_none() {
-            if !local.memory.is_home(page) {
-                local.page_faults.set(local.page_faults.get() + 1);
-                local.clock.set(local.clock.get() + local.page_fault);
-            }
-            local.memory.map(page);
+        if !local.memory.is_mapped(page) {
+            self.fault(page);
         }
         local.tlb.load(page);
+    }
+
+    /// Gets `page` mapped.
+    fn fault(&self, page: PageNumber) {
+        let local = &*self.local;
+        if !local.memory.is_home(page) {
+            local.page_faults.set(local.page_faults.get() + 1);
+            local.clock.set(local.clock.get() + local.page_fault);
+        }
+        while !local.memory.is_mapped(page) && !local.memory.map(page) {
+            self.core.suspend(Request::Map { page });
+        }
     }
 
     /// Replaces the word at `at` by `change` of it, and returns what it was. Nothing happens in between: the cache holds the

@@ -38,7 +38,7 @@ impl RequestLoop {
     ///
     /// # Errors
     /// If the machine or the loop is impossible.
-    pub fn run(&self, machine: &Machine, options: &Options) -> Result<Outcome, Error> {
+    pub fn run(&self, machine: &Machine, options: &Options<'_>) -> Result<Outcome, Error> {
         machine.check()?;
         if machine.nodes < 2 {
             return Err(
@@ -56,7 +56,7 @@ impl RequestLoop {
         let body = Body { loops: self.clone(), machine: machine.clone(), computing, segments, buffers };
         let mut system =
             build(machine, image, &Rc::new(move |processor: &Processor<'_>| body.run(processor)))?;
-        system.run(options.limit)?;
+        system.run(options)?;
         Ok(outcome(&system, 0))
     }
 

@@ -13,6 +13,7 @@ use super::memory::{BlockState, Memory, PAGE_WORDS};
 use super::network::Network;
 use super::node::{Node, Sizes};
 use super::outcome::Outcome;
+use super::paging::Paging;
 use super::processor::{Local, Processor};
 use super::scheduling::Multiplexing;
 use super::synchronization::Synchronization;
@@ -21,6 +22,7 @@ use super::tally::{Count, DeviceTally, NetworkTally, NodeTally};
 use super::tlb::Tlb;
 use super::under_way::UnderWay;
 use core::cell::Cell;
+use core::ops::ControlFlow;
 use corosensei::Coroutine;
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -33,16 +35,27 @@ use warmcore_workload::programs::{Image, Prepared, Program};
 /// Lines that a cache can tell apart.
 const LINES: u64 = 1 << 29;
 
-/// What a run may take.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Options {
+/// What a run may take, and who watches it.
+#[derive(Clone, Copy)]
+pub struct Options<'a> {
     /// After how many cycles a program that has not ended is given up.
     pub limit: u64,
+    /// Told how far the simulation is: when it begins, every few milliseconds, and when it ends. It may stop it.
+    pub watch: &'a dyn Fn(Moment) -> ControlFlow<()>,
 }
 
-impl Default for Options {
+/// How far a simulation is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Moment {
+    /// Cycles simulated.
+    pub cycles: u64,
+    /// Loads and stores of shared data by all processors until then.
+    pub references: u64,
+}
+
+impl Default for Options<'_> {
     fn default() -> Self {
-        Self { limit: u64::MAX }
+        Self { limit: u64::MAX, watch: &|_| ControlFlow::Continue(()) }
     }
 }
 
@@ -50,7 +63,7 @@ impl Default for Options {
 ///
 /// # Errors
 /// If the machine is impossible, the data do not fit, the program cannot end, or its results are wrong.
-pub fn run<P>(machine: &Machine, program: &P, options: &Options) -> Result<Outcome, Error>
+pub fn run<P>(machine: &Machine, program: &P, options: &Options<'_>) -> Result<Outcome, Error>
 where
     P: Program,
     P::Prepared: 'static,
@@ -61,7 +74,7 @@ where
     let program = prepared.clone();
     let mut system =
         build(machine, image, &Rc::new(move |processor: &Processor<'_>| program.run(processor)))?;
-    system.run(options.limit)?;
+    system.run(options)?;
     let image = final_image(&system);
     prepared.check(&image).map_err(Error::Wrong)?;
     Ok(outcome(&system, prepared.digest(&image)))
@@ -180,10 +193,12 @@ fn build_node(machine: &Machine, node: NodeId, layout: Rc<Layout>, sizes: Sizes)
         handlers: [Count::default(); HANDLERS.len()],
         tally: DeviceTally::default(),
     };
+    let frames = machine.page_cache_pages.map_or(usize::MAX, |pages| pages as usize);
     Node {
         timing: machine.timing,
         sizes,
-        memory: Rc::new(Memory::new(node, layout)),
+        memory: Rc::new(Memory::new(node, layout, frames)),
+        paging: Paging::default(),
         caches: Cache::of_node(machine.processors + own_caches, sets).into_iter().map(Rc::new).collect(),
         bus: Bus::new(machine.timing, machine.line_bytes, bank),
         device,
@@ -199,7 +214,7 @@ fn final_image(system: &System) -> Image {
     let per_page = PAGE_WORDS / block_words;
     for page in system.layout.program_pages() {
         let home = &system.nodes[system.layout.home(page).index()].memory;
-        if home.mapped(page).is_none() {
+        if home.page(page).is_none() {
             continue;
         }
         for number in 0..per_page {
@@ -232,7 +247,8 @@ pub(super) fn outcome(system: &System, digest: u64) -> Outcome {
         bus_data: node.bus.data_busy,
         bus_waited: node.bus.waited,
         memory: node.bus.bank.used,
-        pages: node.memory.pages_mapped(),
+        pages: node.memory.pages_touched(),
+        pages_unmapped: node.paging.unmapped,
     };
     Outcome {
         cycles: processors.iter().map(|processor| processor.end).max().unwrap_or(0),

@@ -38,8 +38,8 @@ impl From<&ClusterScenario> for Machine {
     }
 }
 
-impl From<&ClusterScenario> for Options {
+impl From<&ClusterScenario> for Options<'_> {
     fn from(scenario: &ClusterScenario) -> Self {
-        Self { limit: scenario.machine.limit_cycles }
+        Self { limit: scenario.machine.limit_cycles, ..Self::default() }
     }
 }

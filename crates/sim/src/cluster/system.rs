@@ -6,13 +6,15 @@ use super::cache::Line;
 use super::device::{Cause, ProtocolEvent};
 use super::error::{Error, Waiting, WaitsFor};
 use super::events::{Event, EventQueue};
-use super::layout::Layout;
+use super::layout::{Layout, PageNumber};
 use super::network::Network;
 use super::node::{Node, Transaction};
 use super::processor::{Local, Request, Wait};
+use super::run::{Moment, Options};
 use super::scheduling::Role;
 use super::tally::{Breakdown, Count};
 use super::under_way::UnderWay;
+use core::ops::ControlFlow;
 use corosensei::{Coroutine, CoroutineResult};
 use std::rc::Rc;
 use warmcore_coherence::{Access, Event as ProtocolCause, Message};
@@ -34,6 +36,9 @@ pub(super) const MESSAGES: [Message; 12] = [
     Message::Writeback,
 ];
 
+/// After how many events whoever watches is told.
+const REPORTED: u32 = 1 << 15;
+
 /// What a compute processor is about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum State {
@@ -41,6 +46,8 @@ pub(super) enum State {
     Running,
     /// A reference is on its way to the bus.
     Referring { line: Line, access: Access, since: u64, faulted: bool },
+    /// It waits for a frame of the page cache.
+    Mapping { page: PageNumber, since: u64 },
     /// The device has its block access fault.
     Faulted { line: Line, access: Access, since: u64, trapped_until: u64 },
     /// A request outside Stache is under way.
@@ -87,22 +94,40 @@ impl System {
     /// Runs until all processors have left the program and nothing is under way.
     ///
     /// # Errors
-    /// If the program cannot end, or not by `limit`.
-    pub(super) fn run(&mut self, limit: u64) -> Result<(), Error> {
+    /// If the program cannot end, not within the limit, or whoever watches stops it.
+    pub(super) fn run(&mut self, options: &Options<'_>) -> Result<(), Error> {
+        self.report(options)?;
         for processor in 0..self.processors.len() as u32 {
             self.queue.push(0, Event::Continue(processor));
         }
+        let mut handled: u32 = 0;
         while let Some((now, event)) = self.queue.pop() {
-            if now > limit {
-                return Err(Error::TooLong { cycles: limit });
+            if now > options.limit {
+                return Err(Error::TooLong { cycles: options.limit, waiting: self.all_waiting() });
             }
             self.now = now;
             self.handle(now, event)?;
+            handled = handled.wrapping_add(1);
+            if handled.is_multiple_of(REPORTED) {
+                self.report(options)?;
+            }
         }
-        let waits = |processor: &&Compute| processor.state != State::Done;
-        let waiting: Vec<Waiting> =
-            self.processors.iter().filter(waits).map(|one| self.waiting(one)).collect();
+        self.report(options)?;
+        let waiting = self.all_waiting();
         if waiting.is_empty() { Ok(()) } else { Err(Error::Deadlock { cycles: self.now, waiting }) }
+    }
+
+    fn report(&self, options: &Options<'_>) -> Result<(), Error> {
+        let references = self.processors.iter().map(|processor| processor.local.references.get()).sum();
+        match (options.watch)(Moment { cycles: self.now, references }) {
+            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Break(()) => Err(Error::Stopped { cycles: self.now }),
+        }
+    }
+
+    /// Who has not left the program, and waits for what.
+    fn all_waiting(&self) -> Vec<Waiting> {
+        self.processors.iter().filter_map(|processor| self.waiting(processor)).collect()
     }
 
     fn handle(&mut self, now: u64, event: Event) -> Result<(), Error> {
@@ -149,6 +174,10 @@ impl System {
                 processor.state = State::Referring { line, access, since: clock, faulted: false };
                 self.queue.push(clock, Event::Reference(number as u32));
             }
+            CoroutineResult::Yield(Request::Map { page }) => {
+                processor.state = State::Mapping { page, since: clock };
+                self.queue.push(clock, Event::Reference(number as u32));
+            }
             CoroutineResult::Yield(Request::Watch { line }) => {
                 processor.state = State::Watching { since: clock };
                 self.nodes[number / self.per_node].watched[number % self.per_node] = line;
@@ -169,8 +198,10 @@ impl System {
 
     /// A processor's reference gets to the bus; it goes on `late` cycles later than it could.
     fn refer(&mut self, now: u64, number: usize, late: u64) -> Result<(), Error> {
-        let State::Referring { line, access, since, faulted } = self.processors[number].state else {
-            return Ok(());
+        let (line, access, since, faulted) = match self.processors[number].state {
+            State::Referring { line, access, since, faulted } => (line, access, since, faulted),
+            State::Mapping { page, .. } => return self.map(now, number, page),
+            _ => return Ok(()),
         };
         let at = number / self.per_node;
         let cpu = number % self.per_node;
@@ -227,7 +258,7 @@ impl System {
         Ok(())
     }
 
-    fn waiting(&self, processor: &Compute) -> Waiting {
+    fn waiting(&self, processor: &Compute) -> Option<Waiting> {
         let wait = match (processor.local.synchronizing.get(), processor.state) {
             (Some(Wait::Lock(lock)), _) => WaitsFor::Lock(lock),
             (Some(Wait::Barrier(barrier)), _) => WaitsFor::Barrier(barrier),
@@ -235,10 +266,13 @@ impl System {
                 let block = self.nodes[0].sizes.block(line);
                 WaitsFor::Block { block, home: self.layout.home_of_block(block).0 }
             }
+            (None, State::Mapping { page, .. }) => WaitsFor::Frame { page },
             (None, State::Requesting { .. }) => WaitsFor::Reply,
-            (None, State::Watching { .. } | State::Running | State::Done) => WaitsFor::Word,
+            (None, State::Watching { .. }) => WaitsFor::Word,
+            (None, State::Running) => WaitsFor::Nothing,
+            (None, State::Done) => return None,
         };
-        Waiting { processor: processor.local.number, wait }
+        Some(Waiting { processor: processor.local.number, wait })
     }
 
     /// Where the time of each processor went.

@@ -94,6 +94,8 @@ pub struct NodeTally {
     pub memory: u64,
     /// Pages of memory that were touched.
     pub pages: usize,
+    /// Remote pages that made way for others.
+    pub pages_unmapped: u64,
 }
 
 /// What was sent.

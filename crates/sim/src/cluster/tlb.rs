@@ -23,6 +23,13 @@ impl Tlb {
         self.entries[page as usize % ENTRIES].get() == page + 1
     }
 
+    /// Forgets `page`, which has left memory.
+    pub(super) fn forget(&self, page: u32) {
+        if self.has(page) {
+            self.entries[page as usize % ENTRIES].set(0);
+        }
+    }
+
     /// Takes in `page`.
     pub(super) fn load(&self, page: u32) {
         self.entries[page as usize % ENTRIES].set(page + 1);

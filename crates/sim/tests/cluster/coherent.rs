@@ -1,6 +1,7 @@
 //! Coherence over the whole machine: the random tester on every device, and on machines of other sizes.
 
 use crate::tester::{Tester, test};
+use warmcore_coherence::Message;
 use warmcore_policy::pdq::Design;
 use warmcore_sim::cluster::{Device, Machine, Options, Policy, Scheduling, run};
 
@@ -53,11 +54,36 @@ fn blocks_caches_and_dispatch_of_any_size_are_coherent() {
 }
 
 #[test]
+fn pages_make_way_for_others_and_nothing_is_lost() {
+    for (number, machine) in (200_u64..).zip(machines(3, 3)) {
+        for frames in [1, 2, 5] {
+            let machine = Machine { page_cache_pages: Some(frames), ..machine.clone() };
+            let outcome = test(&machine, number)
+                .unwrap_or_else(|error| panic!("seed {number} on {machine:?}: {error}"));
+            let unmapped: u64 = outcome.nodes.iter().map(|node| node.pages_unmapped).sum();
+            let writebacks = outcome.network.messages.get(&Message::Writeback).copied().unwrap_or(0);
+            assert!(
+                unmapped > 100 && writebacks > 10,
+                "{unmapped} pages and {writebacks} blocks on {machine:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_page_cache_that_holds_everything_changes_nothing() {
+    for machine in machines(3, 2) {
+        let large = Machine { page_cache_pages: Some(1000), ..machine.clone() };
+        assert_eq!(test(&large, 9), test(&machine, 9), "{machine:?}");
+    }
+}
+
+#[test]
 fn many_processors_that_also_run_the_protocol_do_not_starve() {
     // All want the same few blocks, and execute each other's demands for them.
     let machine = Machine::chapter_5(8, 12, Device::Hurricane1(Scheduling::Multiplexed));
     let tester = Tester { seed: 77, operations: 40, groups: 2 };
-    let outcome = run(&machine, &tester, &Options { limit: 100_000_000 });
+    let outcome = run(&machine, &tester, &Options { limit: 100_000_000, ..Options::default() });
     assert!(outcome.is_ok(), "{:?}", outcome.err());
 }
 

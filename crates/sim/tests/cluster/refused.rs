@@ -1,6 +1,8 @@
 //! What cannot run is refused with a reason, and never by a panic.
 
-use warmcore_sim::cluster::{Device, Error, Machine, Options, Policy, WaitsFor, run};
+use core::cell::Cell;
+use core::ops::ControlFlow;
+use warmcore_sim::cluster::{Device, Error, Machine, Moment, Options, Policy, WaitsFor, run};
 use warmcore_units::Fault;
 use warmcore_workload::programs::{
     Address, BarrierId, Home, Image, LockId, Prepared, Program, SharedMemory, WrongResult,
@@ -21,6 +23,8 @@ enum Ill {
     Locks,
     /// It computes for a million cycles.
     Long,
+    /// It loads a word for ever.
+    Spins,
     /// It leaves behind what is not right.
     Wrong,
 }
@@ -60,6 +64,9 @@ impl Prepared for Laid {
                 memory.compute(1000);
                 memory.load(self.1);
             }),
+            Ill::Spins => (0..u64::MAX).for_each(|_| {
+                memory.load(self.1);
+            }),
             Ill::Embrace | Ill::Absent | Ill::Forgotten | Ill::Wrong => {}
         }
     }
@@ -76,7 +83,7 @@ impl Prepared for Laid {
 
 fn error(program: Ill) -> Error {
     let machine = Machine::chapter_5(2, 2, Device::SComa);
-    run(&machine, &program, &Options { limit: 500_000 }).expect_err("it cannot run")
+    run(&machine, &program, &Options { limit: 500_000, ..Options::default() }).expect_err("it cannot run")
 }
 
 #[test]
@@ -101,12 +108,31 @@ fn deadlocks_are_found_where_processors_also_run_the_protocol() {
 
 #[test]
 fn what_never_ends_or_does_not_fit_is_given_up() {
-    assert_eq!(error(Ill::Long), Error::TooLong { cycles: 500_000 });
+    let long = error(Ill::Long);
+    assert!(matches!(&long, Error::TooLong { cycles: 500_000, waiting } if waiting.len() == 4), "{long}");
+    assert!(long.to_string().ends_with("computes, processor 3 computes"), "{long}");
     assert!(matches!(error(Ill::Stray), Error::Stray { at: Address(0x100_0000_0000), .. }));
     let machine =
         Machine { block_bytes: 4096, block_buffer_bytes: 4096, ..Machine::chapter_5(2, 2, Device::SComa) };
     let error = run(&machine, &Ill::Locks, &Options::default()).expect_err("it cannot run");
     assert!(matches!(error, Error::TooManyLocks { .. }), "{error}");
+}
+
+#[test]
+fn whoever_watches_can_stop_a_run() {
+    let moments = Cell::new(0);
+    let watch = |moment: Moment| {
+        moments.set(moments.get() + 1);
+        if moment.cycles < 200_000 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    };
+    let machine = Machine { run_ahead: 0, ..Machine::chapter_5(2, 2, Device::SComa) };
+    let options = Options { watch: &watch, ..Options::default() };
+    let stopped = run(&machine, &Ill::Spins, &options).expect_err("it is stopped");
+    assert!(
+        matches!(stopped, Error::Stopped { cycles } if (200_000..2_000_000).contains(&cycles)),
+        "{stopped}"
+    );
+    assert!(moments.get() > 1);
 }
 
 #[test]

@@ -13,6 +13,9 @@ use warmcore_workload::programs::{
     Address, BarrierId, Home, Image, LockId, Prepared, Program, SharedMemory, WrongResult,
 };
 
+/// Bytes of a page: each group of words has one, so that groups have different homes.
+const PAGE: u64 = 4096;
+
 /// A random mix of references.
 #[derive(Clone, Debug)]
 pub(crate) struct Tester {
@@ -43,10 +46,18 @@ impl Program for Tester {
 
     fn prepare(&self, image: &mut Image, processors: u32) -> Result<PreparedTester, Fault> {
         // Processors share blocks, each with a word of its own in each group.
-        let words = image.allocate(self.groups * u64::from(processors) * 8, Home::Interleaved);
+        let words = image.allocate(self.groups * PAGE, Home::Interleaved);
         let counters = image.allocate(LOCKS * 8, Home::Processor(processors - 1));
-        let errors = image.allocate(u64::from(processors) * 4096, Home::Interleaved);
+        let errors = image.allocate(u64::from(processors) * PAGE, Home::Interleaved);
         Ok(PreparedTester { tester: self.clone(), words, counters, errors, processors })
+    }
+}
+
+impl PreparedTester {
+    /// Where a word is.
+    fn at(&self, word: u64) -> Address {
+        let processors = u64::from(self.processors);
+        Address(self.words.0 + word / processors * PAGE).word(word % processors)
     }
 }
 
@@ -60,7 +71,7 @@ impl Prepared for PreparedTester {
         memory.barrier(BarrierId(7));
         for _ in 0..self.tester.operations {
             let word = random.random_range(0..all);
-            let at = self.words.word(word);
+            let at = self.at(word);
             let mine = word % u64::from(self.processors) == u64::from(me);
             match random.random_range(0..10) {
                 0..5 => {
@@ -74,7 +85,7 @@ impl Prepared for PreparedTester {
                     // The word of this processor in the same group.
                     let word = word - word % u64::from(self.processors) + u64::from(me);
                     seen[word as usize] += 1;
-                    memory.store(self.words.word(word), seen[word as usize]);
+                    memory.store(self.at(word), seen[word as usize]);
                 }
                 8 => {
                     let lock = random.random_range(0..LOCKS);
@@ -91,7 +102,7 @@ impl Prepared for PreparedTester {
         memory.barrier(BarrierId(7));
         // Everybody finds what each writer wrote last.
         for word in 0..all {
-            let found = memory.load(self.words.word(word));
+            let found = memory.load(self.at(word));
             errors += u64::from(found < seen[word as usize]);
         }
         memory.store(self.errors.word(u64::from(me) * 512), errors);
@@ -145,5 +156,5 @@ impl Prepared for PreparedTester {
 
 pub(crate) fn test(machine: &Machine, seed: u64) -> Result<Outcome, Error> {
     let tester = Tester { seed, operations: 400, groups: 6 };
-    run(machine, &tester, &Options { limit: 2_000_000_000 })
+    run(machine, &tester, &Options { limit: 2_000_000_000, ..Options::default() })
 }
