@@ -27,9 +27,22 @@ pub(crate) fn bar(stage: &str) -> Progress {
     if !messages::says(Level::Normal) {
         return Progress::Silent;
     }
+    begin(stage, Some(0.0))
+}
+
+/// Starts to show progress of a stage of which nobody knows how long it will be.
+pub(crate) fn open_ended(stage: &str) -> Progress {
+    messages::detail(stage);
+    if !messages::says(Level::Normal) {
+        return Progress::Silent;
+    }
+    begin(stage, None)
+}
+
+fn begin(stage: &str, part: Option<f64>) -> Progress {
     match io::stderr().is_terminal() {
-        true => Progress::Bar(drawn(stage)),
-        false => Progress::Lines(Lines::begin(stage, PAUSE, messages::print)),
+        true => Progress::Bar(drawn(stage, part.is_some())),
+        false => Progress::Lines(Lines::begin(stage, part, PAUSE, messages::print)),
     }
 }
 
@@ -39,7 +52,7 @@ pub(crate) fn set(progress: &Progress, part: f64) {
     match progress {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to the bar")]
         Progress::Bar(bar) => bar.set_position((part * STEPS as f64) as u64),
-        Progress::Lines(lines) => lines.shared.state().part = part,
+        Progress::Lines(lines) => lines.shared.state().part = Some(part),
         Progress::Silent => {}
     }
 }
@@ -58,6 +71,15 @@ impl Progress {
         }
     }
 
+    /// What there is to say of the stage, besides how far it is.
+    pub(crate) fn note(&self, note: String) {
+        match self {
+            Self::Bar(bar) => bar.set_prefix(note),
+            Self::Lines(lines) => lines.shared.state().note = note,
+            Self::Silent => {}
+        }
+    }
+
     /// All is done: nothing is left on a terminal.
     pub(crate) fn finish_and_clear(self) {
         if let Self::Bar(bar) = self {
@@ -66,8 +88,9 @@ impl Progress {
     }
 }
 
-fn drawn(stage: &str) -> ProgressBar {
-    let style = ProgressStyle::with_template("{msg:22} {bar:40} {percent:>3}%  {elapsed_precise}");
+fn drawn(stage: &str, has_end: bool) -> ProgressBar {
+    let part = if has_end { "{bar:40} {percent:>3}%  " } else { "" };
+    let style = ProgressStyle::with_template(&format!("{{msg:22}} {part}{{elapsed_precise}}  {{prefix}}"));
     let bar = ProgressBar::new(STEPS).with_message(stage.to_owned());
     match style {
         Ok(style) => bar.with_style(style),
@@ -88,14 +111,21 @@ struct Shared {
 
 struct State {
     stage: String,
-    part: f64,
+    /// How much of it is done, if that is known.
+    part: Option<f64>,
+    note: String,
     is_over: bool,
 }
 
 impl Lines {
     /// Hands a line to `write` after every `pause`.
-    fn begin(stage: &str, pause: Duration, mut write: impl FnMut(String) + Send + 'static) -> Self {
-        let state = State { stage: stage.to_owned(), part: 0.0, is_over: false };
+    fn begin(
+        stage: &str,
+        part: Option<f64>,
+        pause: Duration,
+        mut write: impl FnMut(String) + Send + 'static,
+    ) -> Self {
+        let state = State { stage: stage.to_owned(), part, note: String::new(), is_over: false };
         let shared = Arc::new(Shared { state: Mutex::new(state), over: Condvar::new() });
         let (theirs, began) = (Arc::clone(&shared), Instant::now());
         let writer = thread::spawn(move || {
@@ -126,9 +156,11 @@ impl Shared {
         let goes_on = |state: &mut State| !state.is_over;
         let waited = self.over.wait_timeout_while(self.state(), pause, goes_on);
         let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        let percent = (state.part * 100.0).floor();
-        let seconds = began.elapsed().as_secs();
-        (!state.is_over).then(|| format!("{}: {percent}%, {seconds} s so far", state.stage))
+        let mut told: Vec<String> = Vec::new();
+        told.extend(state.part.map(|part| format!("{}%", (part * 100.0).floor())));
+        told.push(format!("{} s so far", began.elapsed().as_secs()));
+        told.extend((!state.note.is_empty()).then(|| state.note.clone()));
+        (!state.is_over).then(|| format!("{}: {}", state.stage, told.join(", ")))
     }
 }
 
@@ -149,7 +181,8 @@ mod tests {
     #[test]
     fn lines_say_stage_and_part_and_end_with_the_stage() {
         let (say, said) = mpsc::channel();
-        let lines = Lines::begin("measuring", Duration::from_millis(1), move |line| drop(say.send(line)));
+        let lines =
+            Lines::begin("measuring", Some(0.0), Duration::from_millis(1), move |line| drop(say.send(line)));
         let first = said.recv().unwrap();
         assert!(first.starts_with("measuring: 0%, 0 s"), "{first}");
         let progress = Progress::Lines(lines);
@@ -163,9 +196,20 @@ mod tests {
     }
 
     #[test]
+    fn a_stage_without_an_end_tells_its_note() {
+        let (say, said) = mpsc::channel();
+        let lines =
+            Lines::begin("simulating", None, Duration::from_millis(1), move |line| drop(say.send(line)));
+        let progress = Progress::Lines(lines);
+        progress.note("3 ms simulated".to_owned());
+        let line = said.iter().find(|line| line.contains("simulated")).unwrap();
+        assert_eq!(line, "simulating: 0 s so far, 3 ms simulated");
+    }
+
+    #[test]
     fn what_is_over_soon_says_nothing() {
         let (say, said) = mpsc::channel();
-        drop(Lines::begin("brief", Duration::from_secs(600), move |line| drop(say.send(line))));
+        drop(Lines::begin("brief", None, Duration::from_secs(600), move |line| drop(say.send(line))));
         assert_eq!(said.iter().count(), 0);
     }
 }

@@ -4,12 +4,17 @@
 //! A scenario is written by hand; `warmcore simulate cluster --print-example` gives one to begin with. What is impossible
 //! about the machine is found by who simulates it.
 
+mod device;
+mod dispatch;
+mod microbenchmark;
+
 use crate::document::Checked;
-use core::fmt;
-use core::str::FromStr;
+pub use device::ClusterDevice;
+pub use dispatch::ClusterDispatch;
+pub use microbenchmark::{Blocks, Microbenchmark, Requests};
 use serde::{Deserialize, Serialize};
 use warmcore_units::Fault;
-use warmcore_workload::programs::AnyProgram;
+use warmcore_workload::programs::{AnyProgram, Program};
 
 /// The document.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -26,8 +31,58 @@ pub struct ClusterScenario {
     /// What executes the protocol on each node.
     #[serde(default)]
     pub device: ClusterDevice,
+    /// How the device's events are demultiplexed; one queue that is searched, if absent.
+    pub dispatch: Option<ClusterDispatch>,
     /// What all processors run, with its input.
-    pub program: AnyProgram,
+    pub program: Option<AnyProgram>,
+    /// What they run instead.
+    pub microbenchmark: Option<Microbenchmark>,
+}
+
+/// What processors run.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Work<'a> {
+    /// A program that computes something.
+    Program(&'a AnyProgram),
+    /// A microbenchmark of single operations.
+    Microbenchmark(&'a Microbenchmark),
+}
+
+impl Work<'_> {
+    /// Its name in a scenario.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Program(program) => program.name(),
+            Self::Microbenchmark(microbenchmark) => microbenchmark.name(),
+        }
+    }
+
+    /// The seed of its random numbers; 0 of what has none.
+    #[must_use]
+    pub const fn seed(&self) -> u64 {
+        match self {
+            Self::Program(program) => program.seed(),
+            Self::Microbenchmark(Microbenchmark::NullHandler(of) | Microbenchmark::FetchBlock(of)) => of.seed,
+            Self::Microbenchmark(_) => 0,
+        }
+    }
+}
+
+impl ClusterScenario {
+    /// What processors run.
+    ///
+    /// # Errors
+    /// If the scenario does not say, or says it twice.
+    pub fn work(&self) -> Result<Work<'_>, Fault> {
+        let expected = "one of the tables [program] and [microbenchmark]";
+        match (&self.program, &self.microbenchmark) {
+            (Some(program), None) => Ok(Work::Program(program)),
+            (None, Some(microbenchmark)) => Ok(Work::Microbenchmark(microbenchmark)),
+            (None, None) => Err(Fault::new("program", "missing", expected)),
+            (Some(_), Some(_)) => Err(Fault::new("microbenchmark", "given beside [program]", expected)),
+        }
+    }
 }
 
 /// The nodes of a cluster. Times are in cycles of 400 MHz.
@@ -44,6 +99,10 @@ pub struct ClusterMachine {
     pub cache_bytes: u64,
     /// Bytes of a line of the caches.
     pub line_bytes: u64,
+    /// Bytes of a block buffer, which each protocol thread has.
+    pub block_buffer_bytes: u64,
+    /// Frames for other nodes' pages in each node's memory; as many as there are such pages, if absent.
+    pub page_cache_pages: Option<u32>,
     /// How many accesses a node's memory serves at a time.
     pub memory: MemoryKind,
     /// From one network interface to another.
@@ -67,6 +126,8 @@ impl Default for ClusterMachine {
             block_bytes: 64,
             cache_bytes: 1 << 20,
             line_bytes: 64,
+            block_buffer_bytes: 2048,
+            page_cache_pages: None,
             memory: MemoryKind::Interleaved,
             network_cycles: 100,
             interrupt_cycles: 200,
@@ -87,90 +148,16 @@ pub enum MemoryKind {
     SingleBank,
 }
 
-/// What executes the protocol on a node.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum ClusterDevice {
-    /// Hardware: a finite-state machine.
-    #[default]
-    SComa,
-    /// Embedded processors on the device.
-    Hurricane {
-        /// How many.
-        #[serde(default = "one")]
-        processors: u32,
-        /// Their clock.
-        #[serde(default = "four_hundred")]
-        mhz: u32,
-    },
-    /// Processors of the node, several protocol threads at once.
-    #[serde(rename = "hurricane-1")]
-    Hurricane1 {
-        /// Processors set aside, beside those that compute; 0 for none: those that wait act in turn.
-        dedicated: u32,
-    },
-    /// Processors of the node, one protocol thread at a time.
-    #[serde(rename = "typhoon-1")]
-    Typhoon1 {
-        /// Whether one is set aside, beside those that compute.
-        dedicated: bool,
-    },
-}
-
-/// What the names of devices are.
-const NAMES: &str = "s-coma, hurricane:N or hurricane:N@MHZ, hurricane-1:N or hurricane-1:mult, typhoon-1:fixed or typhoon-1:floating";
-
-impl fmt::Display for ClusterDevice {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Self::SComa => f.write_str("s-coma"),
-            Self::Hurricane { processors, mhz: 400 } => write!(f, "hurricane:{processors}"),
-            Self::Hurricane { processors, mhz } => write!(f, "hurricane:{processors}@{mhz}"),
-            Self::Hurricane1 { dedicated: 0 } => f.write_str("hurricane-1:mult"),
-            Self::Hurricane1 { dedicated } => write!(f, "hurricane-1:{dedicated}"),
-            Self::Typhoon1 { dedicated: true } => f.write_str("typhoon-1:fixed"),
-            Self::Typhoon1 { dedicated: false } => f.write_str("typhoon-1:floating"),
-        }
-    }
-}
-
-impl FromStr for ClusterDevice {
-    type Err = String;
-
-    /// Reads what [`Display`](fmt::Display) writes.
-    fn from_str(name: &str) -> Result<Self, String> {
-        let (kind, variant) = name.split_once(':').unwrap_or((name, ""));
-        let number = |text: &str| text.parse::<u32>().ok().filter(|number| *number > 0);
-        let (count, mhz) = variant.split_once('@').unwrap_or((variant, "400"));
-        let device = match (kind, variant) {
-            ("s-coma", "") => Some(Self::SComa),
-            ("hurricane", _) => {
-                number(count).zip(number(mhz)).map(|(processors, mhz)| Self::Hurricane { processors, mhz })
-            }
-            ("hurricane-1", "mult") => Some(Self::Hurricane1 { dedicated: 0 }),
-            ("hurricane-1", count) => number(count).map(|dedicated| Self::Hurricane1 { dedicated }),
-            ("typhoon-1", "fixed") => Some(Self::Typhoon1 { dedicated: true }),
-            ("typhoon-1", "floating") => Some(Self::Typhoon1 { dedicated: false }),
-            _ => None,
-        };
-        device.ok_or_else(|| format!("expected {NAMES}"))
-    }
-}
-
-const fn one() -> u32 {
-    1
-}
-
-const fn four_hundred() -> u32 {
-    400
-}
-
 impl Checked for ClusterScenario {
     const WHAT: &'static str = "scenario of a cluster";
     const SCHEMA: u32 = 1;
 
     fn check(&self) -> Result<(), Fault> {
-        Fault::check_schema(self.schema, Self::SCHEMA)
+        Fault::check_schema(self.schema, Self::SCHEMA)?;
+        match self.work()? {
+            Work::Program(_) => Ok(()),
+            Work::Microbenchmark(microbenchmark) => microbenchmark.check(),
+        }
     }
 }
 
@@ -179,6 +166,7 @@ mod tests {
     use super::*;
     use crate::document::parse;
     use std::path::Path;
+    use warmcore_policy::pdq::Design;
 
     fn read(text: &str) -> Result<ClusterScenario, String> {
         parse(&format!("schema = 1\n{text}"), Path::new("c.toml")).map_err(|error| error.to_string())
@@ -187,31 +175,43 @@ mod tests {
     #[test]
     fn a_program_is_enough() {
         let scenario = read("[program]\nname = \"fft\"\npoints = 65536").expect("a scenario");
-        assert_eq!((scenario.machine.nodes, scenario.device), (8, ClusterDevice::SComa));
-        let AnyProgram::Fft(fft) = &scenario.program else { panic!("{:?}", scenario.program) };
+        assert_eq!((scenario.machine.nodes, scenario.device), (8, ClusterDevice::SComa {}));
+        let Some(AnyProgram::Fft(fft)) = &scenario.program else { panic!("{:?}", scenario.program) };
         assert_eq!(fft.points, 65536);
         let text = toml::to_string(&scenario).expect("it can be written");
         assert_eq!(toml::from_str::<ClusterScenario>(&text).expect("and read"), scenario);
     }
 
     #[test]
-    fn devices_are_read_as_they_are_written() {
-        for name in [
-            "s-coma",
-            "hurricane:2",
-            "hurricane:4@200",
-            "hurricane-1:1",
-            "hurricane-1:mult",
-            "typhoon-1:fixed",
-            "typhoon-1:floating",
-        ] {
-            assert_eq!(name.parse::<ClusterDevice>().map(|device| device.to_string()), Ok(name.to_owned()));
-        }
-        for name in
-            ["", "hurricane", "hurricane:0", "hurricane:2@", "hurricane-1:two", "s-coma:1", "typhoon-1"]
-        {
-            assert!(name.parse::<ClusterDevice>().is_err(), "{name}");
-        }
+    fn a_microbenchmark_stands_in_for_a_program() {
+        let scenario = read("[microbenchmark]\nname = \"null-handler\"\nrequests = 5").expect("a scenario");
+        let Ok(Work::Microbenchmark(Microbenchmark::NullHandler(of))) = scenario.work() else {
+            panic!("{:?}", scenario.work())
+        };
+        assert_eq!(of, &Requests { requests: 5, ..Requests::default() });
+        let refused = |text: &str| read(text).expect_err("refused");
+        assert!(refused("").contains("[program]"), "{}", refused(""));
+        let both = "[program]\nname = \"fft\"\n[microbenchmark]\nname = \"remote-read\"";
+        assert!(refused(both).contains("given beside [program]"), "{}", refused(both));
+        let none = "[microbenchmark]\nname = \"remote-read\"\nblocks = 0";
+        assert!(refused(none).contains("blocks"), "{}", refused(none));
+    }
+
+    #[test]
+    fn designs_of_the_dispatch_queue_are_read() {
+        let of = |text: &str| {
+            let scenario = read(&format!("[program]\nname = \"fft\"\n[dispatch]\n{text}"));
+            scenario.map(|scenario| scenario.dispatch.map(Design::from))
+        };
+        assert_eq!(of("design = \"static-binding\""), Ok(Some(Design::StaticBinding)));
+        assert_eq!(
+            of("design = \"dynamic-binding\"\nqueues = 7"),
+            Ok(Some(Design::DynamicBinding { queues: 7 }))
+        );
+        let searched = Design::DynamicDemultiplexing { window: Some(4), id_bits: None };
+        assert_eq!(of("design = \"dynamic-demultiplexing\"\nwindow = 4"), Ok(Some(searched)));
+        assert!(of("design = \"static-binding\"\nqueues = 7").is_err());
+        assert!(of("queues = 7").is_err());
     }
 
     #[test]
@@ -220,6 +220,7 @@ mod tests {
         let refused = |text: &str| read(&format!("{program}{text}")).expect_err("refused");
         assert!(refused("pionts = 3").contains("pionts"), "{}", refused("pionts = 3"));
         assert!(refused("[device]\nkind = \"hurricane\"\nclock = 3").contains("clock"));
+        assert!(refused("[device]\nkind = \"s-coma\"\nmhz = 3").contains("mhz"));
         assert!(read("[program]\nname = \"ftt\"").expect_err("refused").contains("water-sp"));
     }
 }

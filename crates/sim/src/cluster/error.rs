@@ -66,6 +66,18 @@ pub enum Error {
         /// What it met.
         unexpected: Unexpected,
     },
+    /// A handler refers to a block that its node does not have.
+    #[error(
+        "on node {node}, a handler would have to wait for block {block} of node {home}, and handlers run to their end"
+    )]
+    WouldBlock {
+        /// On which node.
+        node: u32,
+        /// The block's number.
+        block: u32,
+        /// The node whose memory it belongs to.
+        home: u32,
+    },
     /// The program computed something else than it must.
     #[error("the program's results are wrong: {0}")]
     Wrong(WrongResult),

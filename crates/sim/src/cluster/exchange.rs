@@ -119,6 +119,17 @@ impl System {
 }
 
 impl Node {
+    /// The block whose tag denies an access that the handler of `message` makes. A handler runs to its end: it cannot wait for
+    /// a block of another node, as a processor does.
+    pub(super) fn denied(&self, message: Message) -> Option<Block> {
+        let (block, access) = match (message.exchange, message.stage) {
+            (Exchange::NullHandler, _) | (_, Stage::Submit) => return None,
+            (Exchange::FetchBlock, Stage::Serve) => (message.block, Access::Read),
+            (Exchange::FetchBlock, Stage::Complete) => (message.into, Access::Write),
+        };
+        (!self.memory.tag(block).permits(access)).then_some(block)
+    }
+
     /// What the handler of `message` takes from `now` on.
     pub(super) fn exchange(&mut self, thread: usize, message: Message, now: u64) -> u64 {
         let rows = self.device.occupancy;
@@ -158,5 +169,47 @@ impl Node {
         let Some(cache) = cache else { return 0 };
         let table = self.refer_to_state(cache, self.entry_line(block), Access::Write, now);
         table + self.sizes.lines(block).map(|line| self.refer_to_state(cache, line, access, now)).sum::<u64>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cluster::processor::{Processor, Request};
+    use crate::cluster::run::build;
+    use crate::cluster::{Machine, Options, Policy};
+    use std::rc::Rc;
+    use warmcore_workload::programs::{Home, Image, SharedMemory};
+
+    #[test]
+    fn a_handler_that_would_wait_for_a_block_is_refused() {
+        let machine = Machine::chapter_4(2, 1, Policy::Fixed);
+        let mut image = Image::new();
+        let mine = image.allocate(machine.block_bytes, Home::Processor(0));
+        let block = (mine.0 / machine.block_bytes) as Block;
+        // The other node is asked for a block that is at home here, and that it has no copy of.
+        let stages = Message {
+            exchange: Exchange::FetchBlock,
+            stage: Stage::Submit,
+            node: 0,
+            cpu: 0,
+            to: 1,
+            block,
+            into: block,
+        };
+        let body = move |processor: &Processor<'_>| {
+            if processor.processor() == 0 {
+                processor.suspend(Request::Exchange(stages));
+            }
+        };
+        let mut system = build(&machine, image, &Rc::new(body)).expect("a machine");
+        let error = system.run(&Options::default()).expect_err("it would block");
+        assert_eq!(error, Error::WouldBlock { node: 1, block, home: 0 });
+        assert_eq!(
+            error.to_string(),
+            format!(
+                "on node 1, a handler would have to wait for block {block} of node 0, and handlers run to their end"
+            )
+        );
     }
 }

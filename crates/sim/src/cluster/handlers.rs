@@ -97,6 +97,13 @@ impl System {
         event: ProtocolEvent,
     ) -> Result<(), Error> {
         let node = &mut self.nodes[at];
+        if let Some(block) = node.denied(message) {
+            return Err(Error::WouldBlock {
+                node: at as u32,
+                block,
+                home: self.layout.home_of_block(block).0,
+            });
+        }
         node.device.tally.waited += now - event.arrived;
         let cycles = node.exchange(thread, message, now);
         node.device.threads[thread].run = Some(Run {

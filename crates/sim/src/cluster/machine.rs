@@ -148,10 +148,15 @@ impl Machine {
                 within("device.mhz", u64::from(mhz), 1, 100_000)?;
             }
             Device::Hurricane1(Scheduling::Dedicated(processors)) => {
-                within("device.processors", u64::from(processors), 1, 64)?;
+                within("device.dedicated", u64::from(processors), 1, 64)?;
             }
         }
-        power_of_two("line_bytes", self.line_bytes, 8, 1024)?;
+        power_of_two(
+            "line_bytes",
+            self.line_bytes,
+            self.timing.entry_bytes.next_power_of_two().max(8),
+            1024,
+        )?;
         power_of_two("block_bytes", self.block_bytes, self.line_bytes.max(32), PAGE)?;
         power_of_two("cache_bytes", self.cache_bytes, self.line_bytes, 1 << 30)?;
         power_of_two("block_buffer_bytes", self.block_buffer_bytes, self.block_bytes, 1 << 20)?;
@@ -166,7 +171,6 @@ impl Machine {
         for (field, found) in cycles {
             within(field, found, 0, MOST_CYCLES)?;
         }
-        within("timing.entry_bytes", self.timing.entry_bytes, 1, self.line_bytes)?;
         within("timing.thread_lines", u64::from(self.timing.thread_lines), 0, 1024)?;
         self.check_dispatch()
     }

@@ -1,15 +1,22 @@
-//! The machine that a user's scenario describes.
+//! The machine that a user's scenario describes, and its run.
 
+use super::error::Error;
+use super::exchange::Exchange;
 use super::machine::{Device, Interleaving, Machine, Policy, Scheduling};
-use super::run::Options;
+use super::microbenchmarks::RemoteReads;
+use super::outcome::Outcome;
+use super::requests::RequestLoop;
+use super::run::{Options, run};
 use super::timing::Timing;
-use warmcore_scenario::cluster::{ClusterDevice, ClusterMachine, ClusterScenario, MemoryKind};
+use warmcore_scenario::ClusterScenario;
+use warmcore_scenario::cluster::{ClusterDevice, ClusterMachine, MemoryKind, Microbenchmark, Requests, Work};
+use warmcore_units::Fault;
 
 impl From<&ClusterScenario> for Machine {
     fn from(scenario: &ClusterScenario) -> Self {
         let ClusterMachine { nodes, processors, .. } = scenario.machine;
         let device = match scenario.device {
-            ClusterDevice::SComa => Device::SComa,
+            ClusterDevice::SComa {} => Device::SComa,
             ClusterDevice::Hurricane { processors, mhz } => Device::Hurricane { processors, mhz },
             ClusterDevice::Hurricane1 { dedicated: 0 } => Device::Hurricane1(Scheduling::Multiplexed),
             ClusterDevice::Hurricane1 { dedicated } => Device::Hurricane1(Scheduling::Dedicated(dedicated)),
@@ -22,6 +29,9 @@ impl From<&ClusterScenario> for Machine {
             block_bytes: given.block_bytes,
             cache_bytes: given.cache_bytes,
             line_bytes: given.line_bytes,
+            block_buffer_bytes: given.block_buffer_bytes,
+            page_cache_pages: given.page_cache_pages,
+            dispatch: scenario.dispatch.map(Into::into),
             interleaving: match given.memory {
                 MemoryKind::Interleaved => Interleaving::Infinite,
                 MemoryKind::SingleBank => Interleaving::SingleBank,
@@ -42,4 +52,94 @@ impl From<&ClusterScenario> for Options<'_> {
     fn from(scenario: &ClusterScenario) -> Self {
         Self { limit: scenario.machine.limit_cycles, ..Self::default() }
     }
+}
+
+/// The run of a scenario.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Simulated {
+    /// What the run came to.
+    pub outcome: Outcome,
+    /// What a microbenchmark is about; nothing of a program.
+    pub figure: Option<Figure>,
+}
+
+/// What a microbenchmark is about.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Figure {
+    /// Cycles of 400 MHz that a remote read takes.
+    RemoteRead(f64),
+    /// Bytes that readers get in a cycle of 400 MHz, all together.
+    Bandwidth(f64),
+    /// Cycles of 400 MHz from a request to its handled reply.
+    RoundTrip(f64),
+}
+
+/// Runs what `scenario` says on its machine.
+///
+/// # Errors
+/// As [`run()`] says.
+pub fn simulate(scenario: &ClusterScenario, options: &Options<'_>) -> Result<Simulated, Error> {
+    let machine = Machine::from(scenario);
+    match scenario.work()? {
+        Work::Program(program) => Ok(Simulated { outcome: run(&machine, program, options)?, figure: None }),
+        Work::Microbenchmark(microbenchmark) => measure(&machine, microbenchmark, options),
+    }
+}
+
+fn measure(
+    machine: &Machine,
+    microbenchmark: &Microbenchmark,
+    options: &Options<'_>,
+) -> Result<Simulated, Error> {
+    machine.check()?;
+    let Machine { nodes, processors, block_bytes, .. } = *machine;
+    let needs = |least: u32, why: &str| {
+        let fault = || Fault::new("nodes", nodes, format!("{least} or more, {why}"));
+        if nodes >= least { Ok(()) } else { Err(Error::Impossible(fault())) }
+    };
+    match microbenchmark {
+        Microbenchmark::RemoteRead(of) => {
+            needs(2, "since a block of another node is read")?;
+            let reads = RemoteReads::remote_read(processors, of.blocks, block_bytes);
+            read(machine, &reads, options, |bytes| Figure::RemoteRead(block_bytes as f64 / bytes))
+        }
+        Microbenchmark::ReplyBandwidth(of) => {
+            needs(2, "since other nodes read blocks of the first")?;
+            let reads = RemoteReads::reply_bandwidth(nodes - 1, processors, of.blocks, block_bytes);
+            read(machine, &reads, options, Figure::Bandwidth)
+        }
+        Microbenchmark::RequestBandwidth(of) => {
+            needs(processors + 1, "one more than processors, each of which reads of another")?;
+            let reads = RemoteReads::request_bandwidth(processors, processors, of.blocks, block_bytes);
+            read(machine, &reads, options, Figure::Bandwidth)
+        }
+        Microbenchmark::NullHandler(of) => request(machine, Exchange::NullHandler, of, options),
+        Microbenchmark::FetchBlock(of) => request(machine, Exchange::FetchBlock, of, options),
+    }
+}
+
+fn read(
+    machine: &Machine,
+    reads: &RemoteReads,
+    options: &Options<'_>,
+    figure: impl Fn(f64) -> Figure,
+) -> Result<Simulated, Error> {
+    let outcome = run(machine, reads, options)?;
+    let figure = reads.bytes_per_cycle(&outcome).map(figure);
+    Ok(Simulated { outcome, figure })
+}
+
+fn request(
+    machine: &Machine,
+    exchange: Exchange,
+    of: &Requests,
+    options: &Options<'_>,
+) -> Result<Simulated, Error> {
+    let &Requests { compute_cycles: compute, load_every, requests: iterations, seed } = of;
+    let loops = RequestLoop { exchange, compute, load_every, iterations, alone: false, seed };
+    let outcome = loops.run(machine, options)?;
+    let requests = outcome.processors.iter().map(|processor| processor.remote_misses);
+    let (times, cycles) =
+        requests.fold((0, 0), |(times, cycles), one| (times + one.times, cycles + one.cycles));
+    Ok(Simulated { figure: Some(Figure::RoundTrip(cycles as f64 / times as f64)), outcome })
 }

@@ -35,6 +35,14 @@ macro_rules! catalogue {
             /// The names of all programs, in order.
             pub const NAMES: &[&str] = &[$($name),+];
 
+            /// The seed that its input is made from.
+            #[must_use]
+            pub const fn seed(&self) -> u64 {
+                match self {
+                    $(Self::$program(program) => program.seed,)+
+                }
+            }
+
             /// The program of this name with its published or quick input.
             ///
             /// # Errors
