@@ -2,7 +2,7 @@
 
 use super::error::Error;
 use super::events::Event;
-use super::scheduling::Role;
+use super::scheduling::{Interruption, Role};
 use super::system::{State, System};
 use warmcore_units::ThreadId;
 
@@ -15,7 +15,7 @@ impl System {
         let number = processor as usize;
         let interrupted = matches!(
             self.role(number),
-            Some(Role::Interrupted { .. } | Role::Acting { interrupted: Some(_), .. })
+            Some(Role::Interrupted(_) | Role::Acting { interrupted: Some(_), .. })
         );
         if interrupted {
             self.processors[number].deferred = Some((now, event));
@@ -64,14 +64,15 @@ impl System {
                 | State::Watching { .. }
                 | State::Done
         );
-        let interrupt = self.nodes[at].timing.interrupt;
         match self.role(number) {
             // An earlier trap's, whose wait was over before, has nothing to do with this one, nor with an interrupt.
             Some(role @ &mut Role::Trapping { until }) if waits && now >= until => *role = Role::Polling,
-            Some(&mut Role::Interrupted { since }) if now >= since + interrupt => {
-                let processor = &mut self.processors[number];
-                processor.interrupts.add(interrupt);
-                return self.take_next(now, at, cpu);
+            Some(&mut Role::Interrupted(Interruption { until, .. })) if now >= until => {
+                return if self.processors[number].local.masked.get() {
+                    self.put_off(now, at, cpu)
+                } else {
+                    self.take_next(now, at, cpu)
+                };
             }
             // Whoever waited here is gone: an event that came meanwhile still wants a processor.
             _ => {}
@@ -81,14 +82,16 @@ impl System {
 
     /// Lets polling processors take events; interrupts one if no protocol thread is scheduled.
     pub(super) fn dispatch_multiplexed(&mut self, now: u64, at: usize) -> Result<(), Error> {
+        let interrupt = self.nodes[at].timing.interrupt;
         while self.nodes[at].device.pdq.waiting() > 0 {
             let device = &mut self.nodes[at].device;
             let Some(multiplexing) = &mut device.multiplexing else { return Ok(()) };
             let Some((thread, cpu)) = multiplexing.next_pair() else {
                 if let Some(cpu) = multiplexing.choose_interrupted() {
-                    multiplexing.roles[cpu] = Role::Interrupted { since: now };
-                    let time = now + self.nodes[at].timing.interrupt;
-                    self.queue.push(time, Event::Poll { node: at as u32, cpu: cpu as u32 });
+                    let until = now + interrupt;
+                    multiplexing.roles[cpu] = Role::Interrupted(Interruption { since: now, until });
+                    self.processors[at * self.per_node + cpu].interrupts.add(interrupt);
+                    self.queue.push(until, Event::Poll { node: at as u32, cpu: cpu as u32 });
                 }
                 return Ok(());
             };
@@ -100,13 +103,46 @@ impl System {
         Ok(())
     }
 
+    /// An interrupt has found a critical section: the processor goes on with that, and turns to the device at its end.
+    fn put_off(&mut self, now: u64, at: usize, cpu: usize) -> Result<(), Error> {
+        let number = at * self.per_node + cpu;
+        if let Some(role @ &mut Role::Interrupted(interruption)) = self.role(number) {
+            *role = Role::Pending;
+            self.processors[number].local.pending.set(true);
+            self.nodes[at].device.tally.put_off += 1;
+            self.go_back(now, number, interruption.since);
+        }
+        Ok(())
+    }
+
+    /// A critical section in which an interrupt has come is over at `time`.
+    pub(super) fn turn_to_device(&mut self, time: u64, number: usize) {
+        self.processors[number].deferred = Some((time, Event::Continue(number as u32)));
+        let since = time.max(self.now);
+        if let Some(role) = self.role(number) {
+            *role = Role::Interrupted(Interruption { since, until: since });
+        }
+        let (node, cpu) = ((number / self.per_node) as u32, (number % self.per_node) as u32);
+        self.queue.push(since, Event::Poll { node, cpu });
+    }
+
+    /// An interrupted processor goes back to its program; `since` when it has not been there.
+    fn go_back(&mut self, now: u64, number: usize, since: u64) {
+        let stolen = now - since;
+        let processor = &mut self.processors[number];
+        match processor.deferred.take() {
+            Some((time, event)) => self.delay(number, time, stolen, event),
+            None => processor.stolen += stolen,
+        }
+    }
+
     /// An interrupted processor takes an event, or goes back to its program if there is none for it.
     fn take_next(&mut self, now: u64, at: usize, cpu: usize) -> Result<(), Error> {
         let number = at * self.per_node + cpu;
-        let Some(since) = (match self.role(number) {
-            Some(Role::Interrupted { since } | Role::Acting { interrupted: Some(since), .. }) => Some(*since),
-            _ => None,
-        }) else {
+        let Some(
+            &mut (Role::Interrupted(interruption) | Role::Acting { interrupted: Some(interruption), .. }),
+        ) = self.role(number)
+        else {
             return Ok(());
         };
         let device = &mut self.nodes[at].device;
@@ -115,20 +151,14 @@ impl System {
         let busy = device.threads[thread].run.is_some();
         let event = if busy { None } else { device.pdq.dispatch(ThreadId(thread as u32)) };
         if let Some(event) = event {
-            multiplexing.roles[cpu] = Role::Acting { thread: thread as u32, interrupted: Some(since) };
+            multiplexing.roles[cpu] = Role::Acting { thread: thread as u32, interrupted: Some(interruption) };
             multiplexing.executes(cpu);
             device.threads[thread].cache = Some(cpu);
             return self.start(now, at, thread, event);
         }
         multiplexing.roles[cpu] = Role::Computing;
-        let stolen = now - since;
-        let interrupt = self.nodes[at].timing.interrupt;
-        let processor = &mut self.processors[number];
-        processor.protocol += stolen.saturating_sub(interrupt);
-        match processor.deferred.take() {
-            Some((time, event)) => self.delay(number, time, stolen, event),
-            None => processor.stolen += stolen,
-        }
+        self.processors[number].protocol += now - interruption.until;
+        self.go_back(now, number, interruption.since);
         Ok(())
     }
 

@@ -31,6 +31,8 @@ pub(super) enum Request {
     Map { page: PageNumber },
     /// The processor goes on when its cache no longer has the line.
     Watch { line: Line },
+    /// An interrupt is pending at the end of a critical section.
+    Pending,
     /// A request outside Stache. The processor goes on when the reply has been handled.
     Exchange(Message),
     /// There is no space for another lock or barrier. The program does not go on.
@@ -62,6 +64,12 @@ pub(super) struct Local {
     pub(super) tlb_misses: Cell<u64>,
     pub(super) page_faults: Cell<u64>,
     pub(super) synchronization: Rc<Synchronization>,
+    /// Whether it may be interrupted, and so sets a flag in critical sections.
+    pub(super) interruptible: bool,
+    /// Whether it is in a critical section.
+    pub(super) masked: Cell<bool>,
+    /// Whether an interrupt has found it there.
+    pub(super) pending: Cell<bool>,
 }
 
 /// What a processor waits for in a lock or a barrier.
@@ -187,6 +195,22 @@ impl<'stack> Processor<'stack> {
         let before = word.get();
         word.set(change(before));
         before
+    }
+
+    /// Does `section` without an interrupt in between. The flags are in the processor's cache: each access takes a cycle.
+    pub(super) fn uninterrupted(&self, section: impl FnOnce()) {
+        let local = &*self.local;
+        if !local.interruptible {
+            return section();
+        }
+        local.clock.set(local.clock.get() + 1);
+        local.masked.set(true);
+        section();
+        local.masked.set(false);
+        local.clock.set(local.clock.get() + 2);
+        if local.pending.take() {
+            self.core.suspend(Request::Pending);
+        }
     }
 
     /// Leaves the program's stack for good.

@@ -124,6 +124,9 @@ where
                 tlb_misses: Cell::new(0),
                 page_faults: Cell::new(0),
                 synchronization: space.clone(),
+                interruptible: node.device.multiplexing.is_some(),
+                masked: Cell::new(false),
+                pending: Cell::new(false),
             });
             let (here, body) = (local.clone(), body.clone());
             Compute {

@@ -8,17 +8,20 @@
 //!     │  │  └──────────────────────────────────────────────┤  │            │
 //!     │  │        the wait is over                         └──┼──► Acting ─┘
 //!     │  └──────────────── queue empty ◄── Interrupted ◄──────┘
-//!     └───────────────────────────────────────▲
-//!        an event finds no thread scheduled: round robin, at most one
+//!     └───────────────────────────────────────▲   │ ▲
+//!        an event finds no thread scheduled:      ▼ │ critical section over
+//!        round robin, at most one               Pending
 //! ```
 //!
 //! A processor whose wait ends while it acts finishes its handler first. If it has waited for a block, its reference is made at
 //! once all the same: with many threads, others' demands would else take the block away before, again and again. An event
-//! that finds no processor polling, acting, trapping or interrupted interrupts one that computes.
+//! that finds no processor polling, acting, trapping or interrupted interrupts one that computes. One whose block has come before
+//! its trap is over computes from then on.
 //!
-//! The software flags that mask interrupts in critical sections (§4.1) are not simulated, nor what they put off: handlers refer to
-//! nothing that a program changes. No processor is interrupted while it traps, polls or acts; one whose block has come before its
-//! trap is over computes from then on.
+//! *Software interrupt masking* (§4.1): in locks and barriers, a processor has set a flag. An interrupt that finds it set only
+//! notes that it is pending, and the processor goes on; when it resets the flag, it looks for what is pending and turns
+//! to the device then. The text does not say which sections of a program are critical. Programs' own ones need no flag: handlers
+//! refer to nothing that a program changes.
 
 /// What a compute processor does about the protocol.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,13 +36,21 @@ pub(super) enum Role {
     /// Executes the handler of this thread.
     Acting {
         thread: u32,
-        /// Since when it has been interrupted, if it has not waited.
-        interrupted: Option<u64>,
+        /// That it has been interrupted, if it has not waited.
+        interrupted: Option<Interruption>,
     },
     /// On the way into an interrupt.
-    Interrupted {
-        since: u64,
-    },
+    Interrupted(Interruption),
+    /// In a critical section, at the end of which it turns to the device.
+    Pending,
+}
+
+/// When a processor left its program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Interruption {
+    pub(super) since: u64,
+    /// When it gets to the device.
+    pub(super) until: u64,
 }
 
 /// Who executes protocol threads.

@@ -137,7 +137,7 @@ impl Processor<'_> {
         let local = self.local();
         let start = local.clock.get();
         local.synchronizing.set(Some(wait));
-        part();
+        self.uninterrupted(part);
         local.synchronizing.set(None);
         local.synchronized.set(local.synchronized.get() + local.clock.get() - start);
     }

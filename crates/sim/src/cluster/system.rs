@@ -166,7 +166,7 @@ impl System {
         let result = processor.program.resume(());
         let clock = processor.local.clock.get();
         match result {
-            CoroutineResult::Yield(Request::Ahead) if acts => {
+            CoroutineResult::Yield(Request::Ahead | Request::Pending) if acts => {
                 processor.deferred = Some((clock, Event::Continue(number as u32)));
             }
             CoroutineResult::Yield(Request::Ahead) => self.queue.push(clock, Event::Continue(number as u32)),
@@ -178,6 +178,7 @@ impl System {
                 processor.state = State::Mapping { page, since: clock };
                 self.queue.push(clock, Event::Reference(number as u32));
             }
+            CoroutineResult::Yield(Request::Pending) => self.turn_to_device(clock, number),
             CoroutineResult::Yield(Request::Watch { line }) => {
                 processor.state = State::Watching { since: clock };
                 self.nodes[number / self.per_node].watched[number % self.per_node] = line;

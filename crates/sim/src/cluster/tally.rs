@@ -64,6 +64,8 @@ pub struct DeviceTally {
     pub waited: u64,
     /// The most events that waited at a time.
     pub longest: usize,
+    /// Interrupts that found a critical section, and were put off to its end.
+    pub put_off: u64,
     /// References of protocol threads to the protocol's data that missed their cache.
     pub state_misses: Count,
     /// Blocks that were written to memory to make room in a block buffer.

@@ -71,6 +71,22 @@ fn pages_make_way_for_others_and_nothing_is_lost() {
 }
 
 #[test]
+fn interrupts_wait_for_the_end_of_critical_sections() {
+    let multiplexed = [
+        Machine::chapter_4(3, 2, Policy::Floating),
+        Machine::chapter_5(3, 2, Device::Hurricane1(Scheduling::Multiplexed)),
+    ];
+    for machine in multiplexed {
+        let outcome = test(&machine, 300).expect("it runs");
+        let put_off: u64 = outcome.nodes.iter().map(|node| node.device.put_off).sum();
+        let interrupts: u64 = outcome.processors.iter().map(|processor| processor.interrupts.times).sum();
+        assert!(0 < put_off && put_off < interrupts, "{put_off} of {interrupts} on {machine:?}");
+    }
+    let fixed = test(&Machine::chapter_4(3, 2, Policy::Fixed), 300).expect("it runs");
+    assert!(fixed.nodes.iter().all(|node| node.device.put_off == 0));
+}
+
+#[test]
 fn a_page_cache_that_holds_everything_changes_nothing() {
     for machine in machines(3, 2) {
         let large = Machine { page_cache_pages: Some(1000), ..machine.clone() };
