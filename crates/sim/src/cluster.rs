@@ -28,7 +28,7 @@
 //! | `processor` | a program on a stack of its own, with its hit path |
 //! | `tlb`, `cache`, `bus`, `bank`, `memory` | the parts of an SMP, from the processor down |
 //! | `node` | those parts together: what a transaction does |
-//! | `device`, `block_buffer` | the dispatch queue, protocol threads and buffers of the custom device |
+//! | `device`, `block_buffer`, `control_registers` | the dispatch queue, protocol threads and buffers of the custom device; what crosses the bus to it |
 //! | `handlers` | how a handler runs, and what it costs |
 //! | `scheduling`, `multiplexed` | compute processors that execute the protocol: Floating, Mult |
 //! | `network` | network interfaces and latency |
@@ -47,6 +47,7 @@ mod bank;
 mod block_buffer;
 mod bus;
 mod cache;
+mod control_registers;
 mod device;
 pub mod error;
 mod events;

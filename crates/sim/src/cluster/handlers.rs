@@ -5,6 +5,7 @@
 //! protocol's data, which migrate between the caches of the node, and waits for the bus.
 
 use super::bus::Supplier;
+use super::control_registers;
 use super::device::{Cause, Kind, ProtocolEvent, Run};
 use super::error::Error;
 use super::events::Event;
@@ -229,7 +230,7 @@ impl Node {
         let mut cycles =
             begun.iter().map(|&step| self.device.occupancy.cycles(step, self.sizes.block_bytes)).sum();
         let missed = if is_last { self.refer_to_entry(thread, block, now) } else { 0 };
-        let transactions = begun.iter().map(|&step| self.transactions(step)).sum();
+        let transactions = begun.iter().map(|&step| control_registers::transactions(step, across_bus)).sum();
         let waited = self.bus.uncached(now, transactions);
         cycles += if missed > 0 { missed } else { waited };
         Some(cycles)
@@ -249,23 +250,9 @@ impl Node {
                 cycles.saturating_sub(2 * self.timing.fill)
             }
             _ => {
-                let transactions = self.transactions(step);
+                let transactions = control_registers::transactions(step, self.device.across_bus);
                 cycles + self.bus.uncached(now, transactions)
             }
-        }
-    }
-
-    /// How many transactions without data a step takes. A processor of the SMP reads its dispatch register and the fault's state,
-    /// and writes messages, tags and flags, across the bus. Table 5.1 has the transactions in its rows; waiting for the bus is
-    /// in addition.
-    fn transactions(&self, step: Step) -> u64 {
-        match step {
-            // Caches must be told, whoever changes the tag.
-            Step::ChangeTag => 1,
-            _ if !self.device.across_bus => 0,
-            Step::LookUpDirectory | Step::ReverseTranslate | Step::FetchAndSend => 0,
-            Step::SendRequest | Step::Resume => 2,
-            _ => 1,
         }
     }
 
