@@ -9,7 +9,7 @@
 //!
 //! Every page of the shared address space has a *home* node, which keeps its data and a *directory*: for each block, who
 //! has a copy. Other nodes keep copies in a part of their own memory, the [page cache](PageCache). Memory is allocated by
-//! page and kept coherent by block ([`Layout`]): a block has, on every node, a fine-grain [`Tag`] that says what that
+//! page and kept coherent by block: a block has, on every node, a fine-grain [`Tag`] that says what that
 //! node's processors may do with it. An access that it does not permit is a *block access fault*.
 //!
 //! Within a node, the bus keeps the processors' caches coherent. The protocol sees nodes.
@@ -123,7 +123,6 @@ extern crate alloc;
 pub mod action;
 pub mod cacher;
 pub mod home;
-pub mod layout;
 pub mod message;
 pub mod page_cache;
 pub mod set;
@@ -133,7 +132,6 @@ pub mod unexpected;
 pub use action::{Action, Handler, Step};
 pub use cacher::{CachedBlock, Request};
 pub use home::{DirectoryEntry, Sharing};
-pub use layout::Layout;
 pub use message::Message;
 pub use page_cache::{NoFrame, PageCache};
 pub use set::{CpuSet, NodeSet};

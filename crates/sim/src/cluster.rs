@@ -48,6 +48,8 @@ mod block_buffer;
 mod bus;
 mod cache;
 mod control_registers;
+#[cfg(test)]
+mod defects;
 mod device;
 pub mod error;
 mod events;

@@ -9,6 +9,9 @@
 //!
 //! A run is a pure function of its scenario and seed: the same bits on any machine, on one thread or many.
 
+#[cfg(test)]
+extern crate self as warmcore_sim;
+
 pub mod cluster;
 pub mod completions;
 pub mod packet;

@@ -15,7 +15,7 @@ use super::node::Node;
 use super::scheduling::Role;
 use super::system::System;
 use std::collections::VecDeque;
-use warmcore_coherence::{Access, Action, CpuSet, Handler, Message as StacheMessage, Step};
+use warmcore_coherence::{Access, Action, CpuSet, Handler, Message as StacheMessage};
 use warmcore_units::{NodeId, ThreadId};
 
 impl System {
@@ -203,6 +203,8 @@ impl System {
     ) {
         let payload = if data.is_some() { self.nodes[from].sizes.block_bytes } else { 0 };
         let arrival = self.network.send(now, from, to.index(), payload);
+        #[cfg(test)]
+        let Some((arrival, from, to, message)) = self.with_defect(arrival, from, to, message) else { return };
         self.messages[message as usize] += 1;
         let event = warmcore_coherence::Event::Message { from: NodeId(from as u32), message };
         let event =

@@ -68,16 +68,30 @@ where
     P: Program,
     P::Prepared: 'static,
 {
+    let (mut system, prepared) = lay_out(machine, program)?;
+    system.run(options)?;
+    finish(&system, &*prepared)
+}
+
+/// The machine with the data of `program`, which each processor is to execute.
+pub(super) fn lay_out<P>(machine: &Machine, program: &P) -> Result<(System, Rc<P::Prepared>), Error>
+where
+    P: Program,
+    P::Prepared: 'static,
+{
     machine.check()?;
     let mut image = Image::new();
     let prepared = Rc::new(program.prepare(&mut image, machine.compute_processors())?);
     let program = prepared.clone();
-    let mut system =
-        build(machine, image, &Rc::new(move |processor: &Processor<'_>| program.run(processor)))?;
-    system.run(options)?;
-    let image = final_image(&system);
-    prepared.check(&image).map_err(Error::Wrong)?;
-    Ok(outcome(&system, prepared.digest(&image)))
+    let body = move |processor: &Processor<'_>| program.run(processor);
+    Ok((build(machine, image, &Rc::new(body))?, prepared))
+}
+
+/// What a run came to that has ended, if its results are right.
+pub(super) fn finish(system: &System, program: &impl Prepared) -> Result<Outcome, Error> {
+    let image = final_image(system);
+    program.check(&image).map_err(Error::Wrong)?;
+    Ok(outcome(system, program.digest(&image)))
 }
 
 /// The machine at the start, with `body` for each processor to execute.
@@ -155,6 +169,8 @@ where
         under_way: UnderWay::default(),
         run_ahead: machine.run_ahead,
         now: 0,
+        #[cfg(test)]
+        defect: None,
     })
 }
 

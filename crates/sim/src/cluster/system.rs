@@ -88,6 +88,9 @@ pub(super) struct System {
     pub(super) under_way: UnderWay,
     pub(super) run_ahead: u64,
     pub(super) now: u64,
+    /// What is broken, to see that tests find it.
+    #[cfg(test)]
+    pub(super) defect: Option<super::defects::Defect>,
 }
 
 impl System {

@@ -1,9 +1,9 @@
 //! Coherence over the whole machine: the random tester on every device, and on machines of other sizes.
 
-use crate::tester::{Tester, test};
+use crate::tester::Tester;
 use warmcore_coherence::Message;
 use warmcore_policy::pdq::Design;
-use warmcore_sim::cluster::{Device, Machine, Options, Policy, Scheduling, run};
+use warmcore_sim::cluster::{Device, Error, Machine, Options, Outcome, Policy, Scheduling, run};
 
 pub(crate) fn machines(nodes: u32, processors: u32) -> Vec<Machine> {
     let hurricane = |processors, mhz| Device::Hurricane { processors, mhz };
@@ -21,6 +21,11 @@ pub(crate) fn machines(nodes: u32, processors: u32) -> Vec<Machine> {
         [Policy::Fixed, Policy::Floating].map(|policy| Machine::chapter_4(nodes, processors, policy)),
     );
     machines
+}
+
+pub(crate) fn test(machine: &Machine, seed: u64) -> Result<Outcome, Error> {
+    let tester = Tester { seed, operations: 400, groups: 6 };
+    run(machine, &tester, &Options { limit: 2_000_000_000, ..Options::default() })
 }
 
 #[test]
