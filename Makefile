@@ -7,7 +7,7 @@ export RUSTDOCFLAGS := -D warnings
 # Where cargo builds.
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: help study release scx test test-long audit docs bench bench-sim bench-runtime bench-dispatch bench-transfer bench-cachesim fuzz
+.PHONY: help study release scx test test-long audit docs bench bench-sim bench-runtime bench-dispatch bench-transfer bench-cachesim bench-cluster fuzz
 
 help:
 	@echo 'make study               measure this machine, predict, write study/report.html'
@@ -24,6 +24,7 @@ help:
 	@echo 'make bench-runtime       compare the live runtime with its peers'
 	@echo 'make bench-transfer      compare bulk transfers with iperf3 on the same wires; needs root'
 	@echo 'make bench-cachesim      references a second through simulated caches, and whole runs compared with cachegrind'
+	@echo 'make bench-cluster       references a second of simulated clusters, beside plain memory'
 	@echo 'make bench-dispatch      compare the dispatch queue with its peers; ARGS=--quick for a first look'
 
 study:
@@ -98,6 +99,10 @@ bench-transfer:
 	@scripts/install-toolchain
 	@scripts/install-bench-peers transfer
 	cargo bench --locked --package warmcore-bench --bench transfer
+
+bench-cluster:
+	@scripts/install-toolchain
+	cargo bench --locked --package warmcore-bench --bench cluster
 
 bench-cachesim:
 	@scripts/install-toolchain
