@@ -34,7 +34,7 @@
 //! | `network` | network interfaces and latency |
 //! | `synchronization` | locks and barriers, of loads and stores |
 //! | `layout`, `paging` | the shared address space and its homes; pages that make way for others |
-//! | `system`, `events`, `under_way` | what happens next |
+//! | `system`, `agenda`, `in_flight` | what happens next |
 //! | [`microbenchmarks`] | those of chapter 5: remote reads of one processor and of many |
 //! | [`exchange`], [`requests`] | that of chapter 4: requests and replies outside Stache |
 //! | [`mod@run`], [`tally`], [`outcome`], [`error`] | a run, and what it came to |
@@ -43,6 +43,7 @@
 //! [`Machine::run_ahead`] cycles. What a processor does is in one order for all, so that memory is sequentially consistent
 //! whatever the run-ahead is; only times are known less exactly the farther processors run ahead.
 
+mod agenda;
 mod bank;
 mod block_buffer;
 mod bus;
@@ -52,9 +53,9 @@ mod control_registers;
 mod defects;
 mod device;
 pub mod error;
-mod events;
 pub mod exchange;
 mod handlers;
+mod in_flight;
 mod layout;
 pub mod machine;
 mod memory;
@@ -75,7 +76,6 @@ mod system;
 pub mod tally;
 pub mod timing;
 mod tlb;
-mod under_way;
 
 pub use error::{Error, Waiting, WaitsFor};
 pub use machine::{Device, Interleaving, Machine, Policy, Scheduling};

@@ -17,7 +17,7 @@
 
 use super::block_buffer::BlockBuffer;
 use super::cache::Line;
-use super::exchange::{Exchange, Message};
+use super::exchange::{ActiveMessage, Exchange};
 use super::memory::Block;
 use super::occupancy::Occupancy;
 use super::scheduling::Multiplexing;
@@ -43,7 +43,7 @@ pub(super) enum Cause {
     /// An event of Stache.
     Stache(Event),
     /// A request outside Stache, or its reply.
-    Exchange(Message),
+    Exchange(ActiveMessage),
 }
 
 /// A protocol event that waits for its handler.
@@ -62,8 +62,8 @@ impl ProtocolEvent {
     pub(super) fn label(&self) -> Label {
         let object = match self.cause {
             Cause::Stache(event) => event.object(u64::from(self.block)),
-            Cause::Exchange(Message { exchange: Exchange::NullHandler, .. }) => Object::Unrestricted,
-            Cause::Exchange(Message { exchange: Exchange::FetchBlock, .. }) => {
+            Cause::Exchange(ActiveMessage { exchange: Exchange::NullHandler, .. }) => Object::Unrestricted,
+            Cause::Exchange(ActiveMessage { exchange: Exchange::FetchBlock, .. }) => {
                 Object::Block(u64::from(self.block))
             }
         };
@@ -79,7 +79,7 @@ impl ProtocolEvent {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Kind {
     Stache(Handler),
-    Exchange(Message),
+    Exchange(ActiveMessage),
 }
 
 /// A handler that a thread executes.
@@ -110,7 +110,7 @@ pub(super) struct Thread {
 
 /// The device of a node.
 #[derive(Debug)]
-pub(super) struct Device {
+pub(super) struct CustomDevice {
     pub(super) pdq: Pdq<ProtocolEvent>,
     pub(super) threads: Vec<Thread>,
     pub(super) occupancy: Occupancy,
@@ -124,7 +124,7 @@ pub(super) struct Device {
     pub(super) tally: DeviceTally,
 }
 
-impl Device {
+impl CustomDevice {
     /// Whether a block buffer holds `line`.
     pub(super) fn buffers_hold(&self, line: Line) -> bool {
         self.threads.iter().any(|thread| thread.buffer.holds(line))

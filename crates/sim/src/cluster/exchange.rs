@@ -12,9 +12,9 @@
 //! The steps are those of Table 5.1 where it has them. *Fetch-block* does not use the block buffer: the protocol thread reads
 //! the block into its cache and copies it to and from the device by itself.
 
+use super::agenda::Event;
 use super::device::{Cause, ProtocolEvent};
 use super::error::Error;
-use super::events::Event;
 use super::memory::Block;
 use super::node::Node;
 use super::system::{State, System};
@@ -42,7 +42,7 @@ pub(super) enum Stage {
 
 /// A request under way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Message {
+pub(super) struct ActiveMessage {
     pub(super) exchange: Exchange,
     pub(super) stage: Stage,
     /// The requesting processor's node, and its place there.
@@ -58,12 +58,12 @@ pub(super) struct Message {
 
 impl System {
     /// A processor submits a request at `clock`.
-    pub(super) fn submit(&mut self, clock: u64, number: usize, message: Message) {
+    pub(super) fn submit(&mut self, clock: u64, number: usize, message: ActiveMessage) {
         self.processors[number].state = State::Requesting { since: clock };
         let cause = Cause::Exchange(message);
         let event = ProtocolEvent { block: message.block, cause, data: None, arrived: clock };
-        let event = self.under_way.put(event);
-        self.queue.push(clock.max(self.now), Event::Arrive { node: message.node, event });
+        let event = self.in_flight.put(event);
+        self.agenda.push(clock.max(self.now), Event::Arrive { node: message.node, event });
         self.begin_polling(clock, number);
     }
 
@@ -72,7 +72,7 @@ impl System {
         &mut self,
         now: u64,
         at: usize,
-        mut message: Message,
+        mut message: ActiveMessage,
         data: Option<Box<[u64]>>,
     ) -> Result<(), Error> {
         let memory = self.nodes[at].memory.clone();
@@ -81,7 +81,7 @@ impl System {
             Stage::Serve => {
                 let fetched = message.exchange == Exchange::FetchBlock;
                 let fetch = || {
-                    let mut data = self.under_way.room(self.layout.block_words());
+                    let mut data = self.in_flight.buffer(self.layout.block_words());
                     memory.fetch(message.block, &mut data);
                     data
                 };
@@ -90,7 +90,7 @@ impl System {
             Stage::Complete => {
                 if let Some(data) = data {
                     memory.place(message.into, &data);
-                    self.under_way.give_back(data);
+                    self.in_flight.recycle(data);
                 }
                 self.complete(now, at, message.cpu as usize);
                 return self.wake(now, at);
@@ -100,8 +100,8 @@ impl System {
         let payload = data.as_ref().map_or(0, |data| 8 * data.len() as u64);
         let arrival = self.network.send(now, at, to as usize, payload);
         let cause = Cause::Exchange(message);
-        let event = self.under_way.put(ProtocolEvent { block: message.block, cause, data, arrived: arrival });
-        self.queue.push(arrival, Event::Arrive { node: to, event });
+        let event = self.in_flight.put(ProtocolEvent { block: message.block, cause, data, arrived: arrival });
+        self.agenda.push(arrival, Event::Arrive { node: to, event });
         self.wake(now, at)
     }
 
@@ -113,7 +113,7 @@ impl System {
         }
         processor.state = State::Running;
         if !self.keeps_acting(now, at, cpu) {
-            self.queue.push(now, Event::Continue(number as u32));
+            self.agenda.push(now, Event::Continue(number as u32));
         }
     }
 }
@@ -121,7 +121,7 @@ impl System {
 impl Node {
     /// The block whose tag denies an access that the handler of `message` makes. A handler runs to its end: it cannot wait for
     /// a block of another node, as a processor does.
-    pub(super) fn denied(&self, message: Message) -> Option<Block> {
+    pub(super) fn denied(&self, message: ActiveMessage) -> Option<Block> {
         let (block, access) = match (message.exchange, message.stage) {
             (Exchange::NullHandler, _) | (_, Stage::Submit) => return None,
             (Exchange::FetchBlock, Stage::Serve) => (message.block, Access::Read),
@@ -131,7 +131,7 @@ impl Node {
     }
 
     /// What the handler of `message` takes from `now` on.
-    pub(super) fn exchange(&mut self, thread: usize, message: Message, now: u64) -> u64 {
+    pub(super) fn exchange(&mut self, thread: usize, message: ActiveMessage, now: u64) -> u64 {
         let rows = self.device.occupancy;
         let cache = self.device.threads[thread].cache;
         let fetches = message.exchange == Exchange::FetchBlock;
@@ -175,7 +175,7 @@ impl Node {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cluster::processor::{Processor, Request};
+    use crate::cluster::processor::{Processor, Yield};
     use crate::cluster::run::build;
     use crate::cluster::{Machine, Options, Policy};
     use std::rc::Rc;
@@ -188,7 +188,7 @@ mod tests {
         let mine = image.allocate(machine.block_bytes, Home::Processor(0));
         let block = (mine.0 / machine.block_bytes) as Block;
         // The other node is asked for a block that is at home here, and that it has no copy of.
-        let stages = Message {
+        let stages = ActiveMessage {
             exchange: Exchange::FetchBlock,
             stage: Stage::Submit,
             node: 0,
@@ -199,7 +199,7 @@ mod tests {
         };
         let body = move |processor: &Processor<'_>| {
             if processor.processor() == 0 {
-                processor.suspend(Request::Exchange(stages));
+                processor.suspend(Yield::Exchange(stages));
             }
         };
         let mut system = build(&machine, image, &Rc::new(body)).expect("a machine");

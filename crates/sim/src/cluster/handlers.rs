@@ -4,12 +4,12 @@
 //! step has ended. What a step takes in addition to Table 5.1's cycles is found out as it begins: misses on the
 //! protocol's data, which migrate between the caches of the node, and waits for the bus.
 
+use super::agenda::Event;
 use super::bus::Supplier;
 use super::control_registers;
 use super::device::{Cause, Kind, ProtocolEvent, Run};
 use super::error::Error;
-use super::events::Event;
-use super::exchange::Message;
+use super::exchange::ActiveMessage;
 use super::memory::{Block, BlockState};
 use super::node::Node;
 use super::scheduling::Role;
@@ -94,7 +94,7 @@ impl System {
         now: u64,
         at: usize,
         thread: usize,
-        message: Message,
+        message: ActiveMessage,
         event: ProtocolEvent,
     ) -> Result<(), Error> {
         let node = &mut self.nodes[at];
@@ -116,7 +116,7 @@ impl System {
             actions: VecDeque::new(),
             started: now,
         });
-        self.queue.push(now + cycles, Event::Step { node: at as u32, thread: thread as u32 });
+        self.agenda.push(now + cycles, Event::Step { node: at as u32, thread: thread as u32 });
         self.wake(now, at)
     }
 
@@ -135,7 +135,7 @@ impl System {
             self.act(now, at, thread, block, action)?;
         }
         if let Some(cycles) = self.nodes[at].begin_step(thread, now) {
-            self.queue.push(now + cycles, Event::Step { node: at as u32, thread: thread as u32 });
+            self.agenda.push(now + cycles, Event::Step { node: at as u32, thread: thread as u32 });
             return Ok(());
         }
         self.finish(now, at, thread)
@@ -167,7 +167,7 @@ impl System {
             Action::Send { to, message } => self.send(now, at, to, block, message, None),
             Action::SendBlock { to, message, tag } => {
                 let node = &mut self.nodes[at];
-                let mut data = self.under_way.room(self.layout.block_words());
+                let mut data = self.in_flight.buffer(self.layout.block_words());
                 node.memory.fetch(block, &mut data);
                 node.set_tag(block, tag);
                 self.send(now, at, to, block, message, Some(data));
@@ -177,7 +177,7 @@ impl System {
                 let data = node.device.threads[thread].run.as_mut().and_then(|run| run.data.take());
                 if let Some(data) = data {
                     node.memory.place(block, &data);
-                    self.under_way.give_back(data);
+                    self.in_flight.recycle(data);
                 }
                 node.set_tag(block, tag);
                 node.put_into_buffer(thread, block, now);
@@ -208,8 +208,8 @@ impl System {
         self.messages[message as usize] += 1;
         let event = warmcore_coherence::Event::Message { from: NodeId(from as u32), message };
         let event =
-            self.under_way.put(ProtocolEvent { block, cause: Cause::Stache(event), data, arrived: arrival });
-        self.queue.push(arrival, Event::Arrive { node: to.0, event });
+            self.in_flight.put(ProtocolEvent { block, cause: Cause::Stache(event), data, arrived: arrival });
+        self.agenda.push(arrival, Event::Arrive { node: to.0, event });
     }
 }
 

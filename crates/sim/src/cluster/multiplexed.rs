@@ -1,7 +1,7 @@
 //! Compute processors that execute protocol threads: how each gets into its [`Role`] and out of it, and what that costs.
 
+use super::agenda::Event;
 use super::error::Error;
-use super::events::Event;
 use super::scheduling::{Interruption, Role};
 use super::system::{State, System};
 use warmcore_units::ThreadId;
@@ -31,7 +31,7 @@ impl System {
     fn delay(&mut self, number: usize, time: u64, by: u64, event: Event) {
         let clock = &self.processors[number].local.clock;
         clock.set(clock.get() + by);
-        self.queue.push(time + by, event);
+        self.agenda.push(time + by, event);
     }
 
     /// A processor begins to wait at `time`, and will poll from then on.
@@ -43,7 +43,7 @@ impl System {
         } else {
             let until = time.max(self.now);
             multiplexing.roles[cpu] = Role::Trapping { until };
-            self.queue.push(until, Event::Poll { node: node as u32, cpu: cpu as u32 });
+            self.agenda.push(until, Event::Poll { node: node as u32, cpu: cpu as u32 });
         }
     }
 
@@ -91,7 +91,7 @@ impl System {
                     let until = now + interrupt;
                     multiplexing.roles[cpu] = Role::Interrupted(Interruption { since: now, until });
                     self.processors[at * self.per_node + cpu].interrupts.add(interrupt);
-                    self.queue.push(until, Event::Poll { node: at as u32, cpu: cpu as u32 });
+                    self.agenda.push(until, Event::Poll { node: at as u32, cpu: cpu as u32 });
                 }
                 return Ok(());
             };
@@ -123,7 +123,7 @@ impl System {
             *role = Role::Interrupted(Interruption { since, until: since });
         }
         let (node, cpu) = ((number / self.per_node) as u32, (number % self.per_node) as u32);
-        self.queue.push(since, Event::Poll { node, cpu });
+        self.agenda.push(since, Event::Poll { node, cpu });
     }
 
     /// An interrupted processor goes back to its program; `since` when it has not been there.
@@ -197,7 +197,7 @@ impl System {
         processor.protocol += now - since;
         match processor.deferred.take() {
             Some((time, event)) => self.delay(number, time, now - since, event),
-            None => self.queue.push(now, Event::Continue(number as u32)),
+            None => self.agenda.push(now, Event::Continue(number as u32)),
         }
         Ok(())
     }

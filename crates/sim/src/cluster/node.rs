@@ -3,7 +3,7 @@
 
 use super::bus::{Bus, Supplier};
 use super::cache::{Cache, Line, LineState};
-use super::device::Device;
+use super::device::CustomDevice;
 use super::memory::{Block, Memory};
 use super::paging::Paging;
 use super::timing::Timing;
@@ -49,7 +49,7 @@ pub(super) struct Node {
     /// Of the compute processors, then of the protocol processors.
     pub(super) caches: Vec<Rc<Cache>>,
     pub(super) bus: Bus,
-    pub(super) device: Device,
+    pub(super) device: CustomDevice,
     /// The line of which each compute processor waits to be told that it is gone; 0 for none.
     pub(super) watched: Vec<Line>,
     /// The compute processors whose watched line has gone since this was last emptied.
@@ -142,7 +142,7 @@ impl Node {
             if before.is_dirty() {
                 self.bus.write_back(now);
             }
-            self.wake(cache, victim);
+            self.tell_watcher(cache, victim);
         }
         self.caches[cache].fill(line, state);
         done
@@ -155,11 +155,11 @@ impl Node {
     fn lose(&mut self, cache: usize, line: Line) {
         if self.caches[cache].can_load(line) {
             self.caches[cache].change(line, LineState::Invalid);
-            self.wake(cache, line);
+            self.tell_watcher(cache, line);
         }
     }
 
-    fn wake(&mut self, cache: usize, line: Line) {
+    fn tell_watcher(&mut self, cache: usize, line: Line) {
         if self.watched.get(cache) == Some(&line) {
             self.watched[cache] = 0;
             self.woken.push(cache as u32);

@@ -9,9 +9,9 @@
 //!
 //! One page makes way at a time. A page to which a processor is referring stays.
 
+use super::agenda::Event;
 use super::device::{Cause, ProtocolEvent};
 use super::error::Error;
-use super::events::Event;
 use super::layout::PageNumber;
 use super::memory::PAGE_WORDS;
 use super::system::{State, System};
@@ -43,7 +43,7 @@ impl System {
             Ok(Some(victim)) => self.unmap(now, number, victim),
             Err(_) => {
                 let later = now + self.nodes[at].timing.page_fault.max(1);
-                self.queue.push(later, Event::Reference(number as u32));
+                self.agenda.push(later, Event::Reference(number as u32));
                 Ok(())
             }
         }
@@ -99,7 +99,7 @@ impl System {
         }
         for cpu in core::mem::take(&mut paging.waiting) {
             if !self.keeps_acting(now, at, cpu) {
-                self.queue.push(now, Event::Continue((at * self.per_node + cpu) as u32));
+                self.agenda.push(now, Event::Continue((at * self.per_node + cpu) as u32));
             }
         }
     }

@@ -8,7 +8,7 @@
 //! is done before anything can take the line away.
 
 use super::cache::{Cache, Line};
-use super::exchange::Message;
+use super::exchange::ActiveMessage;
 use super::layout::PageNumber;
 use super::memory::{Memory, PAGE_WORDS};
 use super::synchronization::Synchronization;
@@ -22,7 +22,7 @@ use warmcore_workload::programs::{Address, BarrierId, LockId, SharedMemory};
 
 /// Why a program's stack is left.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Request {
+pub(super) enum Yield {
     /// The clock is too far ahead.
     Ahead,
     /// A reference misses.
@@ -34,7 +34,7 @@ pub(super) enum Request {
     /// An interrupt is pending at the end of a critical section.
     Pending,
     /// A request outside Stache. The processor goes on when the reply has been handled.
-    Exchange(Message),
+    Exchange(ActiveMessage),
     /// There is no space for another lock or barrier. The program does not go on.
     NoSpace { bytes: u64 },
     /// Nothing is allocated at the address. The program does not go on.
@@ -96,11 +96,11 @@ fn page_of(at: Address) -> PageNumber {
 /// A processor as its program sees it.
 pub(super) struct Processor<'stack> {
     local: Rc<Local>,
-    core: &'stack Yielder<(), Request>,
+    core: &'stack Yielder<(), Yield>,
 }
 
 impl<'stack> Processor<'stack> {
-    pub(super) fn new(local: Rc<Local>, core: &'stack Yielder<(), Request>) -> Self {
+    pub(super) fn new(local: Rc<Local>, core: &'stack Yielder<(), Yield>) -> Self {
         Self { local, core }
     }
 
@@ -114,7 +114,7 @@ impl<'stack> Processor<'stack> {
         if !hits {
             self.miss(at, Access::Read);
         }
-        self.refer(at)
+        self.word(at)
     }
 
     /// The word at `at`, to be loaded or stored.
@@ -127,17 +127,17 @@ impl<'stack> Processor<'stack> {
         if !hits {
             self.miss(at, Access::Write);
         }
-        self.refer(at)
+        self.word(at)
     }
 
     #[inline(always)]
-    fn refer(&self, at: Address) -> &Cell<u64> {
+    fn word(&self, at: Address) -> &Cell<u64> {
         let local = &*self.local;
         local.clock.set(local.clock.get() + 1);
         local.references.set(local.references.get() + 1);
         match local.memory.page(page_of(at)) {
             Some(page) => &page.words[(at.0 / 8) as usize % PAGE_WORDS],
-            None => self.give_up(Request::Stray { at }),
+            None => self.give_up(Yield::Stray { at }),
         }
     }
 
@@ -147,7 +147,7 @@ impl<'stack> Processor<'stack> {
     fn miss(&self, at: Address, access: Access) {
         let local = &*self.local;
         if local.clock.get() > local.limit.get() {
-            self.core.suspend(Request::Ahead);
+            self.core.suspend(Yield::Ahead);
         }
         let page = page_of(at);
         if !local.tlb.has(page) {
@@ -159,14 +159,14 @@ impl<'stack> Processor<'stack> {
             Access::Write => local.cache.can_store(line) || local.cache.take_exclusive(line),
         };
         if !hits {
-            self.core.suspend(Request::Reference { line, access });
+            self.core.suspend(Yield::Reference { line, access });
         }
     }
 
     fn translate(&self, page: PageNumber, at: Address) {
         let local = &*self.local;
         if !local.memory.exists(page) {
-            self.give_up(Request::Stray { at });
+            self.give_up(Yield::Stray { at });
         }
         local.tlb_misses.set(local.tlb_misses.get() + 1);
         local.clock.set(local.clock.get() + local.tlb_miss);
@@ -184,7 +184,7 @@ impl<'stack> Processor<'stack> {
             local.clock.set(local.clock.get() + local.page_fault);
         }
         while !local.memory.is_mapped(page) && !local.memory.map(page) {
-            self.core.suspend(Request::Map { page });
+            self.core.suspend(Yield::Map { page });
         }
     }
 
@@ -209,21 +209,21 @@ impl<'stack> Processor<'stack> {
         local.masked.set(false);
         local.clock.set(local.clock.get() + 2);
         if local.pending.take() {
-            self.core.suspend(Request::Pending);
+            self.core.suspend(Yield::Pending);
         }
     }
 
     /// Leaves the program's stack for good.
     #[cold]
     #[inline(never)]
-    pub(super) fn give_up(&self, why: Request) -> ! {
+    pub(super) fn give_up(&self, why: Yield) -> ! {
         loop {
             self.core.suspend(why);
         }
     }
 
     /// Leaves the program's stack until the core goes on with it.
-    pub(super) fn suspend(&self, why: Request) {
+    pub(super) fn suspend(&self, why: Yield) {
         self.core.suspend(why);
     }
 
@@ -286,7 +286,7 @@ impl SharedMemory for Processor<'_> {
                 return word;
             }
             // The loads between this one and the loss of the line hit the cache and find the same.
-            self.core.suspend(Request::Watch { line: self.local.line(at) });
+            self.core.suspend(Yield::Watch { line: self.local.line(at) });
         }
     }
 }

@@ -4,10 +4,10 @@
 //! the cache, at a rate that is not stated. The caches are warm when it begins.
 
 use super::error::Error;
-use super::exchange::{Exchange, Message, Stage};
+use super::exchange::{ActiveMessage, Exchange, Stage};
 use super::machine::Machine;
 use super::outcome::Outcome;
-use super::processor::{Processor, Request};
+use super::processor::{Processor, Yield};
 use super::run::{Options, build, outcome};
 use rand::RngExt;
 use rand_distr::{Distribution, Exp};
@@ -122,7 +122,7 @@ impl Body {
         let number = random.random_range(0..self.machine.cache_bytes / self.machine.block_bytes);
         let block = |at: Address| (at.0 / self.machine.block_bytes) as u32;
         let into = self.buffers[me as usize];
-        processor.suspend(Request::Exchange(Message {
+        processor.suspend(Yield::Exchange(ActiveMessage {
             exchange: self.loops.exchange,
             stage: Stage::Submit,
             node,

@@ -1,12 +1,13 @@
 //! Runs a program on a machine.
 
+use super::agenda::Agenda;
 use super::bank::Bank;
 use super::block_buffer::BlockBuffer;
 use super::bus::Bus;
 use super::cache::Cache;
-use super::device::{Device, HANDLERS, Thread};
+use super::device::{CustomDevice, HANDLERS, Thread};
 use super::error::Error;
-use super::events::EventQueue;
+use super::in_flight::InFlight;
 use super::layout::Layout;
 use super::machine::{self, Interleaving, Machine, Policy, Scheduling};
 use super::memory::{BlockState, Memory, PAGE_WORDS};
@@ -20,7 +21,6 @@ use super::synchronization::Synchronization;
 use super::system::{Compute, MESSAGES, State, System};
 use super::tally::{Count, DeviceTally, NetworkTally, NodeTally};
 use super::tlb::Tlb;
-use super::under_way::UnderWay;
 use core::cell::Cell;
 use core::ops::ControlFlow;
 use corosensei::Coroutine;
@@ -165,8 +165,8 @@ where
         per_node,
         multiplexed,
         messages: [0; MESSAGES.len()],
-        queue: EventQueue::default(),
-        under_way: UnderWay::default(),
+        agenda: Agenda::default(),
+        in_flight: InFlight::default(),
         run_ahead: machine.run_ahead,
         now: 0,
         #[cfg(test)]
@@ -203,7 +203,7 @@ fn build_node(machine: &Machine, node: NodeId, layout: Rc<Layout>, sizes: Sizes)
         spare: VecDeque::new(),
     };
     let design = machine.dispatch.unwrap_or(Design::DynamicDemultiplexing { window: None, id_bits: None });
-    let device = Device {
+    let device = CustomDevice {
         pdq: Pdq::new(threads, design),
         threads: (0..threads).map(thread).collect(),
         occupancy: machine.occupancy(),

@@ -9,7 +9,7 @@
 //! Who waits for a word to change has it in its cache, where loads of it cost no traffic. It loads it again when the line has
 //! been taken away. A word's line and its block hold no other lock or barrier. Space is given out at first use.
 
-use super::processor::{Processor, Request, Wait};
+use super::processor::{Processor, Wait, Yield};
 use super::tally::Episode;
 use core::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -129,7 +129,7 @@ impl Processor<'_> {
 
     fn placed(&self, at: Option<Address>) -> Address {
         let space = &self.local().synchronization;
-        at.unwrap_or_else(|| self.give_up(Request::NoSpace { bytes: space.end - space.start }))
+        at.unwrap_or_else(|| self.give_up(Yield::NoSpace { bytes: space.end - space.start }))
     }
 
     /// Does what takes part in `wait`, and keeps account of it.

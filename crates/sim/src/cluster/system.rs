@@ -2,18 +2,18 @@
 //!
 //! One event after the other, in the order of time; a run is a pure function of its machine and program.
 
+use super::agenda::{Agenda, Event};
 use super::cache::Line;
 use super::device::{Cause, ProtocolEvent};
 use super::error::{Error, Waiting, WaitsFor};
-use super::events::{Event, EventQueue};
+use super::in_flight::InFlight;
 use super::layout::{Layout, PageNumber};
 use super::network::Network;
 use super::node::{Node, Transaction};
-use super::processor::{Local, Request, Wait};
+use super::processor::{Local, Wait, Yield};
 use super::run::{Moment, Options};
 use super::scheduling::Role;
 use super::tally::{Breakdown, Count};
-use super::under_way::UnderWay;
 use core::ops::ControlFlow;
 use corosensei::{Coroutine, CoroutineResult};
 use std::rc::Rc;
@@ -61,7 +61,7 @@ pub(super) enum State {
 /// A compute processor.
 pub(super) struct Compute {
     pub(super) local: Rc<Local>,
-    pub(super) program: Coroutine<(), Request, ()>,
+    pub(super) program: Coroutine<(), Yield, ()>,
     pub(super) state: State,
     pub(super) misses: Count,
     pub(super) remote_misses: Count,
@@ -84,8 +84,8 @@ pub(super) struct System {
     pub(super) network: Network,
     /// Messages sent, by kind.
     pub(super) messages: [u64; MESSAGES.len()],
-    pub(super) queue: EventQueue,
-    pub(super) under_way: UnderWay,
+    pub(super) agenda: Agenda,
+    pub(super) in_flight: InFlight,
     pub(super) run_ahead: u64,
     pub(super) now: u64,
     /// What is broken, to see that tests find it.
@@ -101,10 +101,10 @@ impl System {
     pub(super) fn run(&mut self, options: &Options<'_>) -> Result<(), Error> {
         self.report(options)?;
         for processor in 0..self.processors.len() as u32 {
-            self.queue.push(0, Event::Continue(processor));
+            self.agenda.push(0, Event::Continue(processor));
         }
         let mut handled: u32 = 0;
-        while let Some((now, event)) = self.queue.pop() {
+        while let Some((now, event)) = self.agenda.pop() {
             if now > options.limit {
                 return Err(Error::TooLong { cycles: options.limit, waiting: self.all_waiting() });
             }
@@ -141,9 +141,9 @@ impl System {
                 Ok(())
             }
             Event::Continue(processor) => self.go_on(now, processor as usize),
-            Event::Reference(processor) => self.refer(now, processor as usize, 0),
+            Event::Reference(processor) => self.issue(now, processor as usize, 0),
             Event::Arrive { node, event } => {
-                let Some(event) = self.under_way.take(event) else { return Ok(()) };
+                let Some(event) = self.in_flight.take(event) else { return Ok(()) };
                 self.arrive(now, node as usize, event)
             }
             Event::Step { node, thread } => self.step(now, node as usize, thread as usize),
@@ -155,7 +155,7 @@ impl System {
     pub(super) fn go_on(&mut self, now: u64, number: usize) -> Result<(), Error> {
         // Who executes a handler makes the reference that it has waited for, and no further one.
         let acts = self.multiplexed && self.is_acting(number);
-        let limit = if acts { 0 } else { self.queue.next_time().saturating_add(self.run_ahead) };
+        let limit = if acts { 0 } else { self.agenda.next_time().saturating_add(self.run_ahead) };
         let processor = &mut self.processors[number];
         let local = &processor.local;
         local.clock.set(now.max(local.clock.get()));
@@ -169,27 +169,27 @@ impl System {
         let result = processor.program.resume(());
         let clock = processor.local.clock.get();
         match result {
-            CoroutineResult::Yield(Request::Ahead | Request::Pending) if acts => {
+            CoroutineResult::Yield(Yield::Ahead | Yield::Pending) if acts => {
                 processor.deferred = Some((clock, Event::Continue(number as u32)));
             }
-            CoroutineResult::Yield(Request::Ahead) => self.queue.push(clock, Event::Continue(number as u32)),
-            CoroutineResult::Yield(Request::Reference { line, access }) => {
+            CoroutineResult::Yield(Yield::Ahead) => self.agenda.push(clock, Event::Continue(number as u32)),
+            CoroutineResult::Yield(Yield::Reference { line, access }) => {
                 processor.state = State::Referring { line, access, since: clock, faulted: false };
-                self.queue.push(clock, Event::Reference(number as u32));
+                self.agenda.push(clock, Event::Reference(number as u32));
             }
-            CoroutineResult::Yield(Request::Map { page }) => {
+            CoroutineResult::Yield(Yield::Map { page }) => {
                 processor.state = State::Mapping { page, since: clock };
-                self.queue.push(clock, Event::Reference(number as u32));
+                self.agenda.push(clock, Event::Reference(number as u32));
             }
-            CoroutineResult::Yield(Request::Pending) => self.turn_to_device(clock, number),
-            CoroutineResult::Yield(Request::Watch { line }) => {
+            CoroutineResult::Yield(Yield::Pending) => self.turn_to_device(clock, number),
+            CoroutineResult::Yield(Yield::Watch { line }) => {
                 processor.state = State::Watching { since: clock };
                 self.nodes[number / self.per_node].watched[number % self.per_node] = line;
                 self.begin_polling(clock, number);
             }
-            CoroutineResult::Yield(Request::Exchange(message)) => self.submit(clock, number, message),
-            CoroutineResult::Yield(Request::NoSpace { bytes }) => return Err(Error::TooManyLocks { bytes }),
-            CoroutineResult::Yield(Request::Stray { at }) => {
+            CoroutineResult::Yield(Yield::Exchange(message)) => self.submit(clock, number, message),
+            CoroutineResult::Yield(Yield::NoSpace { bytes }) => return Err(Error::TooManyLocks { bytes }),
+            CoroutineResult::Yield(Yield::Stray { at }) => {
                 return Err(Error::Stray { processor: number as u32, at });
             }
             CoroutineResult::Return(()) => {
@@ -201,7 +201,7 @@ impl System {
     }
 
     /// A processor's reference gets to the bus; it goes on `late` cycles later than it could.
-    fn refer(&mut self, now: u64, number: usize, late: u64) -> Result<(), Error> {
+    fn issue(&mut self, now: u64, number: usize, late: u64) -> Result<(), Error> {
         let (line, access, since, faulted) = match self.processors[number].state {
             State::Referring { line, access, since, faulted } => (line, access, since, faulted),
             State::Mapping { page, .. } => return self.map(now, number, page),
@@ -230,8 +230,8 @@ impl System {
                 self.processors[number].state = State::Faulted { line, access, since, trapped_until };
                 let block = node.sizes.block(line);
                 let cause = Cause::Stache(ProtocolCause::Fault { cpu: CpuId(cpu as u32), access });
-                let event = self.under_way.put(ProtocolEvent { block, cause, data: None, arrived: known });
-                self.queue.push(known, Event::Arrive { node: at as u32, event });
+                let event = self.in_flight.put(ProtocolEvent { block, cause, data: None, arrived: known });
+                self.agenda.push(known, Event::Arrive { node: at as u32, event });
                 self.begin_trap(known, number);
                 Ok(())
             }
@@ -247,7 +247,7 @@ impl System {
         };
         self.processors[number].state = State::Referring { line, access, since, faulted: true };
         self.keeps_acting(now, at, cpu);
-        self.refer(now, number, trapped_until.saturating_sub(now))
+        self.issue(now, number, trapped_until.saturating_sub(now))
     }
 
     /// Lets processors of a node go on whose watched line has gone.
@@ -256,7 +256,7 @@ impl System {
             let number = at * self.per_node + cpu as usize;
             if !self.keeps_acting(now, at, cpu as usize) {
                 let time = now.max(self.processors[number].local.clock.get());
-                self.queue.push(time, Event::Continue(number as u32));
+                self.agenda.push(time, Event::Continue(number as u32));
             }
         }
         Ok(())

@@ -1,8 +1,8 @@
-//! What is to happen, by time; what is foreseen for one time happens in the order in which it was foreseen.
+//! What is to happen, by time; what is scheduled for one time happens in the order in which it was scheduled.
 //!
-//! Nearly everything is foreseen for the next few hundred cycles. So there is a list for each of the next [`NEAR`] cycles, with
+//! Nearly everything is scheduled for the next few hundred cycles. So there is a list for each of the next [`NEAR`] cycles, with
 //! bits that tell which of them are not empty, and a heap for what is farther away. As time goes on, events move from
-//! the heap to the lists before anything else can be foreseen for their cycle, which keeps the order.
+//! the heap to the lists before anything else can be scheduled for their cycle, which keeps the order.
 
 use core::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -43,9 +43,9 @@ struct List {
     last: u32,
 }
 
-/// The events that are foreseen.
+/// The events that are scheduled.
 #[derive(Debug)]
-pub(super) struct EventQueue {
+pub(super) struct Agenda {
     /// Before this, nothing happens any more.
     now: u64,
     lists: Box<[List; NEAR as usize]>,
@@ -55,10 +55,10 @@ pub(super) struct EventQueue {
     free: u32,
     far: BinaryHeap<Reverse<(u64, u64, Event)>>,
     /// How many events have been far, to keep their order.
-    foreseen: u64,
+    scheduled: u64,
 }
 
-impl Default for EventQueue {
+impl Default for Agenda {
     fn default() -> Self {
         Self {
             now: 0,
@@ -67,19 +67,19 @@ impl Default for EventQueue {
             entries: Vec::new(),
             free: NONE,
             far: BinaryHeap::new(),
-            foreseen: 0,
+            scheduled: 0,
         }
     }
 }
 
-impl EventQueue {
+impl Agenda {
     /// Foresees `event` for `time`, or for now if that has passed.
     #[inline]
     pub(super) fn push(&mut self, time: u64, event: Event) {
         let time = time.max(self.now);
         if time - self.now >= NEAR {
-            self.foreseen += 1;
-            self.far.push(Reverse((time, self.foreseen, event)));
+            self.scheduled += 1;
+            self.far.push(Reverse((time, self.scheduled, event)));
         } else {
             self.append(time, event);
         }
@@ -163,37 +163,37 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn drained(mut queue: EventQueue) -> Vec<(u64, Event)> {
-        core::iter::from_fn(|| queue.pop()).collect()
+    fn drained(mut agenda: Agenda) -> Vec<(u64, Event)> {
+        core::iter::from_fn(|| agenda.pop()).collect()
     }
 
     #[test]
-    fn events_of_one_time_happen_in_the_order_in_which_they_were_foreseen() {
-        let mut queue = EventQueue::default();
+    fn events_of_one_time_happen_in_the_order_in_which_they_were_scheduled() {
+        let mut agenda = Agenda::default();
         for (time, processor) in [(5, 9), (3, 2), (5, 1), (3, 1)] {
-            queue.push(time, Event::Continue(processor));
+            agenda.push(time, Event::Continue(processor));
         }
         let expected = [(3, 2), (3, 1), (5, 9), (5, 1)].map(|(time, number)| (time, Event::Continue(number)));
-        assert_eq!(drained(queue), expected);
+        assert_eq!(drained(agenda), expected);
     }
 
     proptest! {
-        /// Near and far, foreseen before and while others happen: the order is that of a stable sort.
+        /// Near and far, scheduled before and while others happen: the order is that of a stable sort.
         #[test]
         fn the_order_is_that_of_a_stable_sort(delays in prop::collection::vec((0_u64..3 * NEAR, any::<bool>()), 1..200)) {
-            let mut queue = EventQueue::default();
+            let mut agenda = Agenda::default();
             let mut expected = Vec::new();
             let mut happened = Vec::new();
             let mut now = 0;
             for (number, (delay, goes_on)) in (0..).zip(delays) {
-                queue.push(now + delay, Event::Continue(number));
+                agenda.push(now + delay, Event::Continue(number));
                 expected.push((now + delay, Event::Continue(number)));
-                if goes_on && let Some((time, event)) = queue.pop() {
+                if goes_on && let Some((time, event)) = agenda.pop() {
                     now = time;
                     happened.push((time, event));
                 }
             }
-            happened.extend(drained(queue));
+            happened.extend(drained(agenda));
             expected.sort_by_key(|&(time, _)| time);
             prop_assert_eq!(happened, expected);
         }

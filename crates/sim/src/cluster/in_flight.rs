@@ -2,24 +2,24 @@
 
 use super::device::ProtocolEvent;
 
-/// What is under way, each by its place.
+/// What is in flight, each by its place.
 #[derive(Debug, Default)]
-pub(super) struct UnderWay {
+pub(super) struct InFlight {
     events: Vec<Option<ProtocolEvent>>,
     free: Vec<u32>,
-    /// Room for blocks that nothing is in.
+    /// Buffers that hold no block.
     blocks: Vec<Box<[u64]>>,
 }
 
-impl UnderWay {
-    /// Room for a block of so many words, with anything in it.
-    pub(super) fn room(&mut self, words: usize) -> Box<[u64]> {
-        self.blocks.pop().filter(|room| room.len() == words).unwrap_or_else(|| vec![0; words].into())
+impl InFlight {
+    /// A buffer for a block of so many words, with anything in it.
+    pub(super) fn buffer(&mut self, words: usize) -> Box<[u64]> {
+        self.blocks.pop().filter(|buffer| buffer.len() == words).unwrap_or_else(|| vec![0; words].into())
     }
 
-    /// Gives room back.
-    pub(super) fn give_back(&mut self, room: Box<[u64]>) {
-        self.blocks.push(room);
+    /// Takes back a buffer that is no longer needed.
+    pub(super) fn recycle(&mut self, buffer: Box<[u64]>) {
+        self.blocks.push(buffer);
     }
 
     /// Keeps `event`; its place.
