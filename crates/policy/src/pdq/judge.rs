@@ -16,6 +16,7 @@
 use super::rules::Partitions;
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
 use core::fmt;
 
 /// An event that arrives.
@@ -106,8 +107,8 @@ struct Waiting {
     event: Event,
     /// Arrivals that had begun when this one was over. Those that begin later are after it.
     arrived: Option<usize>,
-    /// Whether one that replaces another was before it, though it arrived later.
-    overtaken: bool,
+    /// Partitions in which one that replaces another was before it, though it arrived later.
+    overtaken: Vec<u64>,
 }
 
 impl<H: Fn(u64) -> Option<usize>> Judge<H> {
@@ -127,7 +128,7 @@ impl<H: Fn(u64) -> Option<usize>> Judge<H> {
     /// An event begins to arrive; its number. Until it [has](Self::arrived), those of other sources may come before it.
     pub fn arriving(&mut self, event: Event) -> usize {
         let number = self.arrivals;
-        self.waiting.insert(number, Waiting { event, arrived: None, overtaken: false });
+        self.waiting.insert(number, Waiting { event, arrived: None, overtaken: Vec::new() });
         self.arrivals += 1;
         number
     }
@@ -189,18 +190,22 @@ impl Waiting {
         self.event.source == source || self.arrived.is_some_and(|arrived| arrived <= later)
     }
 
-    /// Whether `later` may have a place before this one: that of an event it replaced. There was at most one such event to
-    /// replace, as the next one of its kind came behind.
+    /// Whether `later` may have a place before this one: that of an event it replaced. A partition had at most one such event
+    /// to replace, as the next one of its kind came behind; and none replaces one that is before a sequential event.
     fn lets_pass(&mut self, later: &Event) -> bool {
-        let may_be_before = later.replaces && !self.event.replaces && self.event.touches != Partitions::All;
-        may_be_before && !core::mem::replace(&mut self.overtaken, true)
+        let Partitions::Of(places) = &later.touches else { return false };
+        let may_pass = later.replaces && !self.event.replaces && self.event.touches != Partitions::All;
+        if !may_pass || places.iter().any(|place| self.overtaken.contains(place)) {
+            return false;
+        }
+        self.overtaken.extend(places);
+        true
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::vec::Vec;
 
     fn anywhere(_: u64) -> Option<usize> {
         None
@@ -249,10 +254,12 @@ mod tests {
     #[test]
     fn one_that_replaces_another_passes_once() {
         let mut judge = Judge::new(anywhere);
-        let kept = judge.arrive(of(&[1]));
+        let kept = judge.arrive(of(&[1, 2]));
         let fresh: Vec<usize> = (0..2).map(|_| judge.arrive(of(&[1]).replacing())).collect();
         assert!(judge.clone().begin(fresh[1], None).is_err(), "those that replace keep their order");
         assert_eq!((judge.begin(fresh[0], None), judge.end(fresh[0])), (Ok(()), Ok(())));
+        let elsewhere = judge.arrive(of(&[2]).replacing());
+        assert_eq!(judge.begin(elsewhere, None), Ok(()));
         assert_eq!(judge.begin(fresh[1], None), Err(Broken::Overtakes { event: fresh[1], other: kept }));
         let mut judge = Judge::new(anywhere);
         let all = judge.arrive(Event::new(0, ALL));
