@@ -1,15 +1,15 @@
 //! `warmcore advise dedicated`.
 
 use crate::args::advise::DedicatedArguments;
+use crate::documents;
 use crate::json::{self, Versioned};
 use crate::misuse::misuse;
 use crate::terminal::table;
-use crate::{documents, flags};
 use serde::Serialize;
 use warmcore_costs::profile::Profile;
 use warmcore_costs::{Approach, Situation};
 use warmcore_sim::protocol::{Border, Comparison, Demand, Winner, decide};
-use warmcore_units::{Estimate, Nanos};
+use warmcore_units::{Estimate, Fault, Nanos};
 
 /// Version of what `--json` prints.
 const SCHEMA: u32 = 1;
@@ -17,13 +17,16 @@ const SCHEMA: u32 = 1;
 /// How much of their time processors would compute if no request met another: the amounts of computing that are tried.
 const UTILISATIONS: [f64; 11] = [0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99];
 
+/// For whom a processor would be set aside.
+const THREADS: &str = "The processor would be that of a thread that polls, such as a DPDK poll-mode thread, the kernel's thread of an \
+                       io_uring with SQPOLL, or a dedicated network thread.";
+
 pub(crate) fn dedicated(arguments: &DedicatedArguments) -> miette::Result<()> {
     let demand = demand(arguments)?;
-    let refused = |fault| flags::refused(&fault);
+    let refused =
+        |Fault { field, found, expected }| misuse(format!("--{field} is {found}, expected {expected}"));
     demand.check().map_err(refused)?;
-    let round_trip = demand.round_trip().0;
-    let mut computes: Vec<Nanos> =
-        UTILISATIONS.iter().map(|part| Nanos(round_trip * part / (1.0 - part))).collect();
+    let mut computes = tried(&demand).map_err(refused)?;
     computes.extend(arguments.compute.map(Nanos));
     computes.sort_by(Nanos::total_cmp);
     let (compared, borders) = decide(&demand, &computes, arguments.seed).map_err(refused)?;
@@ -33,6 +36,25 @@ pub(crate) fn dedicated(arguments: &DedicatedArguments) -> miette::Result<()> {
         return crate::output::print(json::pretty(&Versioned::new(SCHEMA, figures))?.as_bytes());
     }
     crate::output::print(text(&demand, &compared, &borders, asked).as_bytes())
+}
+
+/// The amounts of computing that are tried.
+///
+/// # Errors
+/// If one of them is impossible, as a request takes too long: the greater part of that is named.
+fn tried(demand: &Demand) -> Result<Vec<Nanos>, Fault> {
+    let round_trip = demand.round_trip();
+    let computes = UTILISATIONS.map(|part| Nanos(round_trip.0 * part / (1.0 - part)));
+    if computes.iter().all(|&compute| Demand { compute, ..*demand }.check().is_ok()) {
+        return Ok(computes.into());
+    }
+    let is_far = 2.0 * demand.latency.0 > 3.0 * demand.occupancy.0;
+    let (name, time) = if is_far { ("latency", demand.latency) } else { ("occupancy", demand.occupancy) };
+    let expected = format!(
+        "less: three of --occupancy and two of --latency make a request of {round_trip}, and computing for 99 times as long, \
+         which is tried, would be more than an hour"
+    );
+    Err(Fault::new(name, time, expected))
 }
 
 /// The costs that the arguments give, and else those of the profile.
@@ -87,9 +109,13 @@ fn text(demand: &Demand, compared: &[Comparison], borders: &[Border], asked: Opt
         ]);
     }
     let Demand { processors, occupancy, latency, interrupt, wake_up, handover, .. } = *demand;
+    let avoided = match wake_up > interrupt {
+        true => " Waking takes longer than interrupting: one that computes is interrupted while any does.",
+        false => "",
+    };
     format!(
         "{}\n\n{shown}\n\nTwo nodes of {processors} processors; a request is three protocol events of {}, and {} each way. An interrupt \
-         takes {}, a wake-up {}, fetching from another cache {}. One event at a time. ± is the half-width of the 95% interval over \
+         takes {}, a wake-up {}, fetching a request, an answer or the protocol's state from another cache {}.{avoided} One event at a time. ± is the half-width of the 95% interval over \
          ten runs; the costs' own uncertainty is not in it.\n",
         answer(compared, borders, asked),
         time(occupancy),
@@ -136,6 +162,7 @@ fn answer(compared: &[Comparison], borders: &[Border], asked: Option<&Comparison
         }
         (Some(_), borders) => borders.iter().map(sentence).collect::<Vec<_>>().join("\n"),
     });
+    lines.push(THREADS.to_owned());
     lines.join("\n")
 }
 

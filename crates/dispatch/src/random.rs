@@ -21,7 +21,8 @@ mod soak;
 mod watchdog;
 
 use crate::sync::{Arc, Thread, current, park, spawn};
-use crate::{AsyncTurn, DispatchError, Dispatcher, Handle, Handler, Turn};
+use crate::{AsyncTurn, Binding, DispatchError, Dispatcher, Handle, Handler, Turn};
+use core::hash::BuildHasher;
 use core::pin::pin;
 use core::task::{Context, Poll};
 use executor::{Executor, yield_once};
@@ -35,7 +36,7 @@ struct Visitor(Arc<Ledger>);
 impl Handler<u64, Event> for Visitor {
     fn handle(&self, turn: &Turn<'_, u64, Event>, event: Event) {
         let ledger = &self.0;
-        let visit = ledger.enter(&event, turn.keys().copied());
+        let visit = ledger.enter(&event, turn.keys().copied(), Some(turn.worker()));
         let planned = ledger.planned(&event);
         planned.follows.iter().for_each(|&follow| dispatch(turn, ledger, follow));
         ledger.leave(&visit);
@@ -50,7 +51,7 @@ impl Handler<u64, Event> for Visitor {
 
 /// The same, asynchronously.
 async fn visit(ledger: Arc<Ledger>, turn: AsyncTurn<u64, Event>, event: Event) {
-    let visit = ledger.enter(&event, turn.keys().copied());
+    let visit = ledger.enter(&event, turn.keys().copied(), None);
     let planned = ledger.planned(&event);
     planned.follows.iter().for_each(|&follow| dispatch(&turn, &ledger, follow));
     yield_once().await;
@@ -62,11 +63,11 @@ async fn visit(ledger: Arc<Ledger>, turn: AsyncTurn<u64, Event>, event: Event) {
     event.settle(Fate::Handled);
 }
 
-/// Runs `plan` to its end, and checks what has become of every event.
+/// Runs `plan` to its end, and checks what has become of every event. What has, and what the dispatcher says of it.
 ///
 /// # Panics
 /// If something is wrong.
-fn run(plan: Plan) {
+fn run(plan: Plan) -> (Arc<Ledger>, Totals) {
     let ledger = Arc::new(Ledger::new(plan));
     let builder = ledger.plan().builder();
     let executor = ledger.plan().asynchronous.then(Executor::start);
@@ -84,7 +85,17 @@ fn run(plan: Plan) {
     let (stats, reports) = (handle.stats(), handle.panics().len());
     let discarded = stats.discarded;
     ledger.demand(said <= discarded, || format!("{said} were dropped, it was said, and {discarded} counted"));
-    ledger.close_the_books(&Totals { stats, reports, discarded, aborted: is_aborted(&handle) });
+    let homes = homes(&handle, ledger.plan());
+    let totals = Totals { stats, reports, discarded, aborted: is_aborted(&handle), homes };
+    ledger.close_the_books(&totals);
+    (ledger, totals)
+}
+
+/// The worker that each key is bound to, if keys are.
+fn homes(handle: &Handle<u64, Event>, plan: &Plan) -> Vec<usize> {
+    let shared = &handle.0;
+    let home = |key: u64| shared.ready.home(shared.strand_of(shared.hasher.hash_one(key)));
+    if plan.binding == Binding::Static { (0..plan.keys).map(home).collect() } else { Vec::new() }
 }
 
 /// Lets all producers dispatch what they are to, and waits for them.

@@ -2,6 +2,7 @@
 
 use crate::sync::{AtomicU64, Ordering};
 use crossbeam_utils::CachePadded;
+use warmcore_policy::pdq::rules::queue_of;
 
 const BITS: usize = u64::BITS as usize;
 
@@ -17,10 +18,10 @@ impl Ready {
         Self { words: (0..workers).map(of_worker).collect() }
     }
 
-    /// The worker at home at `strand`.
+    /// The worker at home at `strand`: its words are the queue of the strands that are bound to it.
     #[inline]
     pub(crate) fn home(&self, strand: usize) -> usize {
-        strand % self.words.len()
+        queue_of(strand as u64, self.words.len())
     }
 
     /// There may be something to do in `strand`.

@@ -10,6 +10,7 @@ use core::cell::RefCell;
 use crossbeam_utils::CachePadded;
 use std::collections::HashSet;
 use std::sync::OnceLock;
+use warmcore_policy::pdq::rules::Partitions;
 
 /// What a handler has to itself while it runs.
 #[derive(Clone, Debug)]
@@ -31,11 +32,17 @@ impl Holds {
         }
     }
 
+    /// In the words of the rules: partitions are hashes of keys.
+    fn touches(&self) -> Partitions<&[u64]> {
+        match self {
+            Self::All => Partitions::All,
+            _ => Partitions::Of(self.hashes()),
+        }
+    }
+
     /// Whether both cannot run at once.
     fn excludes(&self, other: &Self) -> bool {
-        matches!(self, Self::All)
-            || matches!(other, Self::All)
-            || self.hashes().iter().any(|hash| other.hashes().contains(hash))
+        self.touches().conflict(&other.touches())
     }
 }
 

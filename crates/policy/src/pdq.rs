@@ -36,7 +36,7 @@
 //!
 //! [`Pdq`] is a state machine: a simulator reports that an event [arrives](Pdq::arrive), lets idle threads
 //! [poll](Pdq::dispatch) and reports that a handler has [finished](Pdq::finish). Time passes only in the simulator,
-//! which charges it for what the [`Counts`] say: searches, bindings, fruitless polls.
+//! which may charge it for what the [`Counts`] say: searches, bindings, fruitless polls.
 //!
 //! Eight events, a round for each handler, two threads:
 //!
@@ -70,25 +70,17 @@
 //! assert_eq!(search(None, Some(1)), 7);
 //! ```
 //!
-//! The crate `warmcore-dispatch` is a parallel dispatch queue for live programs, of a different design.
+//! The crate `warmcore-dispatch` is a parallel dispatch queue for live programs, of a different design. What both must keep
+//! to is stated once, in [`rules`], and a [`judge`] holds what either did to it.
 
 mod event_queue;
+pub mod judge;
 mod machine;
+pub mod rules;
 mod static_queues;
 
 pub use machine::Pdq;
-
-/// What an event's handler touches, and so beside which others it may run.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Label {
-    /// The partition with this id: runs after all earlier events of the partition, one at a time. Number partitions
-    /// so that their low bits differ (memory blocks, not bytes): those choose queues and are kept of shortened ids.
-    Partition(u64),
-    /// Everything: runs alone, after all earlier events have ended and before any later one begins.
-    Sequential,
-    /// Nothing that another handler changes: runs beside all others but sequential ones, and may overtake.
-    Unrestricted,
-}
+pub use rules::Label;
 
 /// How events are demultiplexed into dispatch queues, and queues bound to threads.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -8,7 +8,9 @@
 //! | Hurricane-1 *Mult* | [`ProtocolScheduling::Multiplexed`] with a thread for every processor |
 //!
 //! An idle processor acts as protocol processor: it polls. Only if none does is a computing one interrupted, each in its
-//! turn, and never a second one beside it (§5.3.4: "the system at most interrupts the computation on one processor").
+//! turn, and never a second one beside it (§5.3.4: "the system at most interrupts the computation on one processor"). The
+//! thesis's processors poll when they wait. One that sleeps instead, and that costs more to wake than another to interrupt, is
+//! woken only if none computes.
 //!
 //! ```
 //! use warmcore_policy::protocol::{Activity, Invocation, Invoker, ProtocolScheduling};
@@ -57,6 +59,8 @@ pub enum Activity {
     Computing,
     /// Nothing: it waits, or it is dedicated and polls.
     Idle,
+    /// Nothing, and to wake it costs more than to interrupt one that computes. Whoever costs less to wake counts as idle.
+    Asleep,
     /// A protocol event.
     Handling,
 }
@@ -64,7 +68,7 @@ pub enum Activity {
 /// What happens about an event that waits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Invocation {
-    /// This idle processor takes it.
+    /// This idle processor takes it, or this one that sleeps and is woken.
     Act(CpuId),
     /// This computing processor is interrupted and takes it.
     Interrupt(CpuId),
@@ -113,13 +117,12 @@ impl Invoker {
         }
         let count = activities.len();
         let in_turn = (0..count).map(|step| (self.turn + step) % count);
-        match in_turn.into_iter().find(|cpu| activities[*cpu] == Activity::Computing) {
-            Some(cpu) => {
-                self.turn = (cpu + 1) % count;
-                Invocation::Interrupt(self.acts(cpu))
-            }
-            None => Invocation::Wait,
+        if let Some(cpu) = in_turn.into_iter().find(|cpu| activities[*cpu] == Activity::Computing) {
+            self.turn = (cpu + 1) % count;
+            return Invocation::Interrupt(self.acts(cpu));
         }
+        let asleep = activities.iter().position(|activity| *activity == Activity::Asleep);
+        asleep.map_or(Invocation::Wait, |cpu| Invocation::Act(self.acts(cpu)))
     }
 
     fn acts(&mut self, cpu: usize) -> CpuId {
@@ -132,7 +135,7 @@ impl Invoker {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use Activity::{Computing, Handling, Idle};
+    use Activity::{Asleep, Computing, Handling, Idle};
 
     #[test]
     fn who_acted_last_goes_on_while_it_is_idle() {
@@ -166,6 +169,15 @@ mod tests {
             other => panic!("{other:?}"),
         };
         assert_eq!([interrupted(), interrupted(), interrupted(), interrupted()], [0, 1, 2, 0]);
+    }
+
+    #[test]
+    fn who_sleeps_is_woken_if_nobody_else_can() {
+        let mut floating = Invoker::new(ProtocolScheduling::Multiplexed { threads: 1 });
+        assert_eq!(floating.invoke(&[Asleep, Computing, Idle]), Invocation::Act(CpuId(2)));
+        assert_eq!(floating.invoke(&[Asleep, Computing, Asleep]), Invocation::Interrupt(CpuId(1)));
+        assert_eq!(floating.invoke(&[Asleep, Handling, Asleep]), Invocation::Wait);
+        assert_eq!(floating.invoke(&[Asleep, Asleep]), Invocation::Act(CpuId(0)));
     }
 
     #[test]

@@ -31,11 +31,13 @@ pub(crate) struct DedicatedArguments {
     #[arg(long, value_name = "TIME", value_parser = quantity::nanos)]
     pub(crate) interrupt: Option<f64>,
 
-    /// Until a processor that waits goes on; 0 if it polls [default: the profile's, else 0]
+    /// Until a processor that waits goes on; 0 if it polls. One that computes is interrupted instead where that takes less
+    /// [default: the profile's, else 0]
     #[arg(long, value_name = "TIME", value_parser = quantity::nanos)]
     pub(crate) wake_up: Option<f64>,
 
-    /// Fetching what another processor's cache holds [default: the profile's, else 0]
+    /// Fetching what another processor's cache holds: a request, an answer, the protocol's state
+    /// [default: the profile's, else 0]
     #[arg(long, value_name = "TIME", value_parser = quantity::nanos)]
     pub(crate) hand_over: Option<f64>,
 

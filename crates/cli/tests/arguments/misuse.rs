@@ -3,7 +3,7 @@
 use crate::{folder_with, names, scenario, text, warmcore};
 
 /// The command line, and what the error names.
-const WRONG: [(&str, &str); 57] = [
+const WRONG: [(&str, &str); 60] = [
     ("stduy", "stduy"),
     ("study --sped", "--sped"),
     ("study --processors 0", "'0' for '--processors"),
@@ -46,6 +46,15 @@ const WRONG: [(&str, &str); 57] = [
     ("compare --profile wrong.toml", "wrong.toml:1:"),
     ("reproduce salehi-1994 --figure 99", "--figure"),
     ("reproduce salehi-1994 --precision 0", "'0' for '--precision"),
+    (
+        "advise dedicated --processors 2 --occupancy 30s --interrupt 2us",
+        "--occupancy is 30.0 s, expected less",
+    ),
+    ("advise dedicated --processors 2 --occupancy 1us --interrupt 2us --latency 60s", "--latency is 60.0 s"),
+    (
+        "advise dedicated --processors 2 --occupancy 1us --interrupt 2us --compute 7200s",
+        "--compute is 7200 s",
+    ),
     ("machine --root none", "--root none"),
     ("machine --root empty", "--root empty: it has neither a `proc` nor a `sys` folder"),
     ("host plan --root empty", "--root empty"),

@@ -2,55 +2,31 @@
 //!
 //! The ledger is told when handlers begin and end. It orders nothing itself: all that it does is relaxed, so
 //! that it sees what the dispatcher alone has put in order. Under shuttle, the beginning and the end of
-//! a handler are steps, between which others may come.
+//! a handler are steps, between which others may come. When all is over, what happened is judged by the rules that the
+//! simulated queue is held to, too.
 
-mod times;
+mod history;
 
-use super::plan::{Plan, Planned, Touches};
-use crate::sync::{Arc, AtomicBool, AtomicU32};
+use super::plan::{Plan, Planned};
+use crate::sync::{Arc, AtomicU32};
 use crate::{OnPanic, Stats};
 // What is noted is no step of its own.
-use core::sync::atomic::{AtomicU32 as Note, AtomicU64 as Count, Ordering::Relaxed};
+use core::sync::atomic::{AtomicU32 as Note, Ordering::Relaxed};
+pub(super) use history::Happened;
+use history::{History, judge};
 use std::sync::Mutex;
-use times::Times;
 
 /// See the module's documentation.
 pub(super) struct Ledger {
     plan: Plan,
     /// What has become of each event: a [`Fate`].
     fates: Box<[Note]>,
-    keys: Box<[Key]>,
-    sources: Box<[Source]>,
-    /// What each source has dispatched for each key, by source.
-    progress: Box<[Progress]>,
-    /// Handlers at work.
-    running: AtomicU32,
-    /// Whether one of them is to be alone.
-    alone: AtomicBool,
-    times: Times,
+    /// Whether each key is poisoned.
+    poisoned: Box<[Note]>,
+    /// Handlers at work: each change is a step.
+    at_work: AtomicU32,
+    history: History,
     faults: Mutex<Vec<String>>,
-}
-
-/// What is known of a key.
-struct Key {
-    busy: AtomicBool,
-    poisoned: Note,
-}
-
-/// What is known of those who dispatch.
-struct Source {
-    /// The last of its events of which not only the freshest counts that was handled.
-    highest: Count,
-    /// The last one that ran alone.
-    alone: Count,
-}
-
-/// What was handled for a key of those that a source has dispatched.
-struct Progress {
-    /// The last one of which not only the freshest counts.
-    last: Count,
-    /// The last one of which only the freshest counts, and the one before it.
-    freshest: [Count; 2],
 }
 
 /// What becomes of an event.
@@ -90,13 +66,15 @@ pub(super) struct Totals {
     pub(super) reports: usize,
     pub(super) discarded: u64,
     pub(super) aborted: bool,
+    /// The worker that each key is bound to; none if they are not.
+    pub(super) homes: Vec<usize>,
 }
 
 impl Event {
     /// The event `id` is dispatched.
     pub(super) fn new(ledger: &Arc<Ledger>, id: usize) -> Self {
         ledger.turn_fate(id, UNKNOWN, UNDER_WAY);
-        ledger.times.begin(id);
+        ledger.history.arrives(id);
         Self { id, ledger: ledger.clone(), is_settled: false }
     }
 
@@ -117,17 +95,12 @@ impl Drop for Event {
 
 impl Ledger {
     pub(super) fn new(plan: Plan) -> Self {
-        let key = |_| Key { busy: AtomicBool::new(false), poisoned: Note::new(0) };
-        let source = |_| Source { highest: Count::new(0), alone: Count::new(0) };
-        let progress = |_| Progress { last: Count::new(0), freshest: [Count::new(0), Count::new(0)] };
+        let notes = |count| (0..count).map(|_| Note::new(0)).collect();
         Self {
-            fates: plan.events.iter().map(|_| Note::new(UNKNOWN)).collect(),
-            keys: (0..plan.keys).map(key).collect(),
-            sources: (0..plan.sources).map(source).collect(),
-            progress: (0..plan.sources * plan.keys as usize).map(progress).collect(),
-            running: AtomicU32::new(0),
-            alone: AtomicBool::new(false),
-            times: Times::new(&plan),
+            fates: notes(plan.events.len()),
+            poisoned: notes(plan.keys as usize),
+            at_work: AtomicU32::new(0),
+            history: History::new(plan.events.len()),
             faults: Mutex::new(Vec::new()),
             plan,
         }
@@ -143,7 +116,7 @@ impl Ledger {
 
     /// The events `ids` have been dispatched.
     pub(super) fn dispatched(&self, ids: &[usize]) {
-        self.times.end(ids);
+        self.history.arrived(ids);
     }
 
     /// Notes a fault unless it `is_so`.
@@ -153,84 +126,45 @@ impl Ledger {
         }
     }
 
-    /// A handler begins with `event`, of which it is told that it touches `told`.
-    pub(super) fn enter(&self, event: &Event, told: impl Iterator<Item = u64>) -> Visit {
+    /// A handler begins with `event`, of which it is told that it touches `told`, on `worker` if that is known.
+    pub(super) fn enter(
+        &self,
+        event: &Event,
+        told: impl Iterator<Item = u64>,
+        worker: Option<usize>,
+    ) -> Visit {
         let planned = self.planned(event);
         let visit = Visit { id: event.id, keys: planned.keys() };
+        self.history.begins(event.id, worker);
+        self.at_work.fetch_add(1, Relaxed);
         let mut told: Vec<u64> = told.collect();
         told.sort_unstable();
         self.demand(told == visit.keys, || format!("{planned:?} is said to touch {told:?}"));
-        for &key in &visit.keys {
-            let key = &self.keys[key as usize];
-            self.demand(!key.busy.swap(true, Relaxed), || format!("two at a key, one of them {planned:?}"));
-            self.demand(key.poisoned.load(Relaxed) == 0, || format!("{planned:?} is poisoned"));
-        }
-        let others = self.running.fetch_add(1, Relaxed);
-        if planned.touches == Touches::All {
-            self.demand(others == 0, || format!("{planned:?} is not alone"));
-            self.alone.store(true, Relaxed);
-        } else {
-            self.demand(!self.alone.load(Relaxed), || {
-                format!("{planned:?} comes to one that is to be alone")
-            });
-        }
-        self.put_in_order(planned, &visit.keys);
-        let is_in_order = self.times.is_in_order(event.id, planned, &visit.keys);
-        self.demand(is_in_order, || format!("{planned:?} comes after one that was dispatched later"));
+        let is_poisoned = visit.keys.iter().any(|&key| self.poisoned[key as usize].load(Relaxed) != 0);
+        self.demand(!is_poisoned, || format!("{planned:?} is poisoned"));
         visit
     }
 
     /// The handler of `visit` ends.
     pub(super) fn leave(&self, visit: &Visit) {
-        let planned = &self.plan.events[visit.id];
-        if planned.touches == Touches::All {
-            self.alone.store(false, Relaxed);
+        if self.plan.events[visit.id].panics && self.plan.on_panic == OnPanic::Poison {
+            visit.keys.iter().for_each(|&key| self.poisoned[key as usize].store(1, Relaxed));
         }
-        let running = self.running.fetch_sub(1, Relaxed);
-        self.demand(planned.touches != Touches::All || running == 1, || format!("{planned:?} was not alone"));
-        for &key in &visit.keys {
-            let key = &self.keys[key as usize];
-            if planned.panics && self.plan.on_panic == OnPanic::Poison {
-                key.poisoned.store(1, Relaxed);
-            }
-            self.demand(key.busy.swap(false, Relaxed), || format!("two at a key, one of them {planned:?}"));
-        }
+        self.at_work.fetch_sub(1, Relaxed);
+        self.history.ends(visit.id);
     }
 
-    /// Checks that everything of the same source that is to come before an event has, or never will.
-    fn put_in_order(&self, planned: &Planned, keys: &[u64]) {
-        let Planned { source, number, ref touches, .. } = *planned;
-        let is_freshest = matches!(touches, Touches::Freshest(_));
-        let of_source = &self.sources[source];
-        let in_order = |before: &Count| {
-            let before = before.load(Relaxed);
-            self.demand(before < number, || format!("{planned:?} comes after {before}"));
-        };
-        in_order(&of_source.alone);
-        if *touches == Touches::All {
-            in_order(&of_source.highest);
-            of_source.alone.store(number, Relaxed);
-        }
-        for key in keys {
-            let Progress { last, freshest: [former, freshest] } =
-                &self.progress[source * self.plan.keys as usize + *key as usize];
-            if is_freshest {
-                in_order(last);
-                in_order(freshest);
-                former.store(freshest.load(Relaxed), Relaxed);
-                freshest.store(number, Relaxed);
-            } else {
-                in_order(last);
-                // The last one of the freshest may have taken a place before this one, but not before the
-                // one that was handled last before it.
-                in_order(former);
-                last.store(number, Relaxed);
-            }
-        }
-        if !is_freshest {
-            // It takes the place of another, which may be before others that were handled.
-            of_source.highest.fetch_max(number, Relaxed);
-        }
+    /// What happened to the events that were handled, in order of time.
+    pub(super) fn happened(&self) -> Vec<Happened> {
+        self.history.happened()
+    }
+
+    /// Holds what happened to the rules.
+    ///
+    /// # Errors
+    /// With the rule that was broken.
+    pub(super) fn judge(&self, homes: &[usize], happened: &[Happened]) -> Result<(), String> {
+        judge(&self.plan, homes, happened)
     }
 
     fn turn_fate(&self, id: usize, from: u32, to: u32) {
@@ -256,11 +190,12 @@ impl Ledger {
     pub(super) fn close_the_books(&self, totals: &Totals) {
         let count = |fate: u32| self.fates.iter().filter(|is| is.load(Relaxed) == fate).count() as u64;
         let of = |fate: Fate| count(fate as u32);
-        let Totals { stats, reports, discarded, aborted } = totals;
+        let Totals { stats, reports, discarded, aborted, homes } = totals;
         let equal = |what: &str, seen: u64, said: u64| {
             self.demand(seen == said, || format!("{what}: {seen} were seen, and {said} said"));
         };
         equal("events under way at the end", count(UNDER_WAY), 0);
+        equal("handlers at work at the end", self.at_work.load(Relaxed).into(), 0);
         equal("panics", of(Fate::Panicked), stats.panics);
         equal("reports of panics", (of(Fate::Panicked) + stats.cancelled).min(64), *reports as u64);
         let skipped = stats.poisoned + stats.cancelled;
@@ -269,6 +204,9 @@ impl Ledger {
         equal("dropped", of(Fate::Dropped), dropped);
         let left = (*discarded, stats.depth);
         self.demand(left == (0, 0) || *aborted, || format!("{left:?} were discarded, or are left in queues"));
+        if let Err(fault) = self.judge(homes, &self.happened()) {
+            self.demand(false, || fault);
+        }
         let faults = self.faults.lock().expect("nobody panics there");
         assert!(faults.is_empty(), "{faults:#?}\n{totals:?}\n{:#?}", self.plan);
     }

@@ -12,6 +12,8 @@ use std::collections::BinaryHeap;
 use std::sync::Mutex;
 use warmcore_dispatch::{Handle, Turn};
 use warmcore_policy::dispatch::{Change, Job, Layout, Next, StackQueues};
+use warmcore_policy::pdq::judge::Judge;
+use warmcore_policy::pdq::{self, rules::Partitions};
 use warmcore_policy::policies::{HomeStealing, LeastRecentlyUsed, MostRecentlyUsed, WiredStreams};
 use warmcore_policy::{Dispatcher, Policy};
 use warmcore_units::{CpuId, Nanos, StreamId};
@@ -41,6 +43,19 @@ impl Event {
     /// Whether it has other neighbours than those of one key.
     fn is_joint(&self) -> bool {
         matches!(self.touches, Touches::Keys(_) | Touches::All)
+    }
+
+    /// For the judge.
+    fn arrival(&self) -> pdq::judge::Event {
+        pdq::judge::Event::new(
+            0,
+            match self.touches {
+                Touches::Key(key) => Partitions::Of(vec![key.into()]),
+                Touches::Keys(keys) => Partitions::Of(keys.map(u64::from).into()),
+                Touches::Nothing => Partitions::Of(vec![]),
+                Touches::All => Partitions::All,
+            },
+        )
     }
 }
 
@@ -82,69 +97,24 @@ fn log(random: &mut Xoshiro256PlusPlus) -> Vec<Event> {
         .collect()
 }
 
-/// When something ended last; 0 is never.
-struct Ends {
-    keys: [usize; KEYS as usize],
-    alone: usize,
-    any: usize,
-}
-
-impl Ends {
-    /// When the last of those ended that must, before what `touches` this begins.
-    fn before(&self, touches: Touches) -> usize {
-        match touches {
-            Touches::Key(key) => self.alone.max(self.keys[key as usize]),
-            Touches::Keys(keys) => {
-                keys.map(|key| self.before(Touches::Key(key))).into_iter().fold(0, usize::max)
-            }
-            Touches::Nothing => self.alone,
-            Touches::All => self.any,
-        }
-    }
-
-    /// What `touches` this has `ended`.
-    fn note(&mut self, touches: Touches, ended: usize) {
-        let keys: &[u32] = match &touches {
-            Touches::Key(key) => core::slice::from_ref(key),
-            Touches::Keys(keys) => keys,
-            Touches::Nothing | Touches::All => &[],
-        };
-        keys.iter().for_each(|&key| self.keys[key as usize] = self.keys[key as usize].max(ended));
-        if touches == Touches::All {
-            self.alone = ended;
-        }
-        self.any = self.any.max(ended);
-    }
-}
-
-/// Whether every event began and ended once, and after all before it in the log that touch what it does.
+/// Whether every event began and ended once, and after all before it in the log that touch what it does: by the rules of
+/// parallel dispatch queues, where all of the log has arrived.
 ///
 /// # Errors
 /// With what is wrong.
 fn check(log: &[Event], happened: &[Happened]) -> Result<(), String> {
-    let mut at = vec![[0; 2]; log.len()];
-    for (time, what) in (1..).zip(happened) {
-        let place = match *what {
-            Happened::Began(number) => &mut at[number][0],
-            Happened::Ended(number) => &mut at[number][1],
-        };
-        if *place != 0 {
-            return Err(format!("{what:?} twice"));
-        }
-        *place = time;
-    }
-    let mut ends = Ends { keys: [0; KEYS as usize], alone: 0, any: 0 };
+    let mut judge = Judge::new(|_| None);
     for event in log {
-        let [began, ended] = at[event.number];
-        if began == 0 || ended < began {
-            return Err(format!("{event:?} was not handled"));
-        }
-        if began < ends.before(event.touches) {
-            return Err(format!("{event:?} began before one had ended that it must follow"));
-        }
-        ends.note(event.touches, ended);
+        judge.arrive(event.arrival());
     }
-    Ok(())
+    for what in happened {
+        let told = match *what {
+            Happened::Began(number) => judge.begin(number, None),
+            Happened::Ended(number) => judge.end(number),
+        };
+        told.map_err(|broken| broken.to_string())?;
+    }
+    if judge.left() == 0 { Ok(()) } else { Err(format!("{} events were not handled", judge.left())) }
 }
 
 /// The dispatcher of the simulator, stepped in virtual time.

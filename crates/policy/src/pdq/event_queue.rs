@@ -3,6 +3,7 @@
 //! A search skips an entry only if an event with the same compared bits runs, and so all later entries of its
 //! partition too. That keeps a partition's events in order without a look at earlier entries.
 
+use super::rules::compared_bits;
 use super::{Counts, Label};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -31,12 +32,11 @@ struct Entry<E> {
 
 impl<E> EventQueue<E> {
     pub(super) fn new(window: Option<u32>, id_bits: Option<u32>) -> Self {
-        let unused_bits = id_bits.and_then(|bits| u64::MAX.checked_shl(bits)).unwrap_or(0);
         Self {
             entries: VecDeque::new(),
             window: window.map_or(usize::MAX, |window| window as usize),
             blocked: 0,
-            mask: !unused_bits,
+            mask: compared_bits(id_bits),
             running: Vec::new(),
         }
     }

@@ -15,7 +15,7 @@ use warmcore_units::ThreadId;
 /// that, it moves a word for each thread at most. All else takes constant time, except that the end of a sequential
 /// event demultiplexes what waited behind it.
 ///
-/// Invariant: at any time, no two running events have the same partition, and a sequential event runs alone.
+/// Invariant: no two events [conflict](super::rules::Partitions::conflict) that run at the same time.
 #[derive(Clone, Debug)]
 pub struct Pdq<E> {
     queues: Queues<E>,
@@ -95,14 +95,18 @@ impl<E> Pdq<E> {
             self.counts.blocked += u64::from(self.waiting() > 0);
             return None;
         };
+        debug_assert!(
+            self.registers.iter().flatten().all(|running| !running.touches().conflict(&label.touches())),
+            "{label:?} may not run beside {:?}",
+            self.registers
+        );
         self.registers[thread.index()] = Some(label);
         self.busy += 1;
         self.counts.dispatched += 1;
         Some(event)
     }
 
-    /// Handles the end of the event that `thread` runs. The thread then [polls](Self::dispatch), or
-    /// [releases](Self::release) its queue.
+    /// Handles the end of the event that `thread` runs. The thread then [polls](Self::dispatch).
     ///
     /// # Panics
     /// If `thread` runs no event, or there is no such thread.
@@ -116,31 +120,10 @@ impl<E> Pdq<E> {
         }
     }
 
-    /// Takes the queue that the idle `thread` is dynamically bound to from it, so that another may bind to that: for
-    /// a thread that is preempted or turns to other work (§2.3.2). In other cases it does nothing.
-    ///
-    /// # Panics
-    /// If `thread` runs an event, or there is no such thread.
-    pub fn release(&mut self, thread: ThreadId) {
-        self.assert_idle(thread);
-        if let Queues::Static(queues) = &mut self.queues {
-            queues.release(thread.index());
-        }
-    }
-
     /// How many events wait.
     #[must_use]
     pub fn waiting(&self) -> usize {
         self.demultiplexed + self.deferred.len()
-    }
-
-    /// The label of the event that `thread` runs, if it runs one.
-    ///
-    /// # Panics
-    /// If there is no such thread.
-    #[must_use]
-    pub fn running(&self, thread: ThreadId) -> Option<Label> {
-        self.registers[thread.index()]
     }
 
     /// What has happened since the start.

@@ -3,6 +3,7 @@
 //! A partition's events are all in one queue, and only the thread bound to a queue takes events from it. That keeps
 //! them in order and one at a time.
 
+use super::rules::queue_of;
 use super::{Counts, Label};
 use alloc::collections::VecDeque;
 use alloc::vec;
@@ -55,7 +56,7 @@ impl<E> StaticQueues<E> {
             self.unrestricted.push_back(event);
             return;
         };
-        let at = (id % self.queues.len() as u64) as usize;
+        let at = queue_of(id, self.queues.len());
         let queue = &mut self.queues[at];
         queue.events.push_back((label, event));
         if queue.events.len() == 1 && !queue.bound {
@@ -86,7 +87,7 @@ impl<E> StaticQueues<E> {
     }
 
     /// Takes the queue that `thread` is dynamically bound to from it.
-    pub(super) fn release(&mut self, thread: usize) {
+    fn release(&mut self, thread: usize) {
         if !self.binds_dynamically {
             return;
         }

@@ -69,29 +69,19 @@ fn dynamic_binding_costs_most_without_queueing() {
     }
 }
 
-/// Queues wait for threads in order: one that is given up waits behind those that were there before.
+/// Queues wait for threads in order: one that gets an event again waits behind those that were there before.
 #[test]
 fn a_thread_binds_to_the_queue_that_waits_longest() {
     let mut pdq = Pdq::new(1, Design::DynamicBinding { queues: 4 });
     let thread = ThreadId(0);
-    [3, 3, 1, 2, 1].into_iter().for_each(|id| pdq.arrive(Label::Partition(id), id));
+    [3, 1, 2, 1].into_iter().for_each(|id| pdq.arrive(Label::Partition(id), id));
     assert_eq!(pdq.dispatch(thread), Some(3));
     pdq.finish(thread);
-    pdq.release(thread);
+    assert_eq!(pdq.dispatch(thread), Some(1));
+    pdq.arrive(Label::Partition(3), 3);
+    pdq.finish(thread);
     let rest = std::iter::from_fn(|| pdq.dispatch(thread).inspect(|_| pdq.finish(thread)));
-    assert_eq!(rest.collect::<Vec<_>>(), [1, 1, 2, 3]);
-}
-
-/// §2.3.2: a queue bound to a preempted thread cannot be served, unless the thread gives it up.
-#[test]
-fn a_preempted_thread_gives_up_its_queue() {
-    let mut pdq = Pdq::new(2, Design::DynamicBinding { queues: 1 });
-    (0..2).for_each(|event| pdq.arrive(Label::Partition(0), event));
-    assert_eq!(pdq.dispatch(ThreadId(0)), Some(0));
-    pdq.finish(ThreadId(0));
-    assert_eq!(pdq.dispatch(ThreadId(1)), None);
-    pdq.release(ThreadId(0));
-    assert_eq!(pdq.dispatch(ThreadId(1)), Some(1));
+    assert_eq!(rest.collect::<Vec<_>>(), [1, 2, 3]);
 }
 
 /// §2.3.3: limiting the search may limit parallelism. Four bursts of eight events: unless a search sees past a

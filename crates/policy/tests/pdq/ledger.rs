@@ -1,9 +1,12 @@
-//! A queue under drawn events beside a plain ledger of what waits and runs, from which each answer follows.
+//! A queue under drawn events beside a plain ledger of what waits and runs, from which each answer follows; and what
+//! happened before the judge of all parallel dispatch queues.
 
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
+use warmcore_policy::pdq::judge::{Broken, Event as Arrival, Judge};
+use warmcore_policy::pdq::rules::{compared_bits, queue_of};
 use warmcore_policy::pdq::{Counts, Design, Label, Pdq};
 use warmcore_units::ThreadId;
 
@@ -13,12 +16,43 @@ enum Step {
     Poll(usize),
     /// Ends the event that the thread runs.
     Finish(usize),
-    /// Takes its queue from the thread.
-    Release(usize),
 }
 
 /// An event: its label and its place in the order of arrival.
 type Event = (Label, usize);
+
+/// What happened to an event.
+#[derive(Clone, Copy, Debug)]
+enum Happened {
+    Arrived(Label),
+    /// It, and on which thread.
+    Began(usize, usize),
+    Ended(usize),
+}
+
+/// Holds what happened to the rules. Partitions that the design does not tell apart are one: it is to order their events too.
+fn judge(design: Design, threads: usize, happened: &[Happened]) -> Result<(), Broken> {
+    let is_bound = design == Design::StaticBinding;
+    let mut judge = Judge::new(|queue| is_bound.then_some(queue as usize));
+    let told_apart = |label| match (label, design) {
+        (Label::Partition(id), Design::StaticBinding) => Label::Partition(queue_of(id, threads) as u64),
+        (Label::Partition(id), Design::DynamicBinding { queues }) => {
+            Label::Partition(queue_of(id, queues as usize) as u64)
+        }
+        (Label::Partition(id), Design::DynamicDemultiplexing { id_bits, .. }) => {
+            Label::Partition(id & compared_bits(id_bits))
+        }
+        (label, _) => label,
+    };
+    for what in happened {
+        match *what {
+            Happened::Arrived(label) => drop(judge.arrive(Arrival::new(0, told_apart(label).touches()))),
+            Happened::Began(event, thread) => judge.begin(event, Some(thread))?,
+            Happened::Ended(event) => judge.end(event)?,
+        }
+    }
+    Ok(())
+}
 
 struct Ledger {
     pdq: Pdq<Event>,
@@ -31,6 +65,7 @@ struct Ledger {
     mistaken: BTreeSet<usize>,
     arrived: usize,
     counts: Counts,
+    happened: Vec<Happened>,
 }
 
 impl Ledger {
@@ -45,6 +80,7 @@ impl Ledger {
             mistaken: BTreeSet::new(),
             arrived: 0,
             counts: Counts::default(),
+            happened: Vec::new(),
         }
     }
 
@@ -53,11 +89,11 @@ impl Ledger {
             Step::Arrive(label) => {
                 self.pdq.arrive(label, (label, self.arrived));
                 self.waiting.push((label, self.arrived));
+                self.happened.push(Happened::Arrived(label));
                 self.arrived += 1;
             }
             Step::Poll(thread) => self.poll(thread % self.running.len()),
             Step::Finish(thread) => self.finish(thread % self.running.len()),
-            Step::Release(thread) => self.release(thread % self.running.len()),
         }
         assert_eq!(self.pdq.waiting(), self.waiting.len());
         assert_eq!(self.pdq.counts(), self.counts);
@@ -70,32 +106,17 @@ impl Ledger {
         let expected = self.next(thread);
         let found = self.pdq.dispatch(ThreadId::from(thread));
         assert_eq!(found, expected, "thread {thread} polls; {:?} run, {:?} wait", self.running, self.waiting);
-        assert_eq!(self.pdq.running(ThreadId::from(thread)), found.map(|(label, _)| label));
         match found {
             Some(event) => self.start(thread, event),
             None => self.counts.blocked += u64::from(!self.waiting.is_empty()),
         }
     }
 
-    /// The rules that hold under every design.
-    fn start(&mut self, thread: usize, event @ (label, arrived): Event) {
+    fn start(&mut self, thread: usize, event: Event) {
         let place = self.waiting.iter().position(|&other| other == event).expect("it waits, once");
-        let mut running = self.running.iter().flatten().map(|&(label, _)| label);
-        assert!(running.all(|other| match label {
-            Label::Sequential => false,
-            Label::Partition(_) => other != label && other != Label::Sequential,
-            Label::Unrestricted => other != Label::Sequential,
-        }));
-        assert!(self.waiting[..place].iter().all(|&(other, earlier)| {
-            assert!(earlier < arrived);
-            match label {
-                Label::Sequential => false,
-                Label::Partition(_) => other != label && other != Label::Sequential,
-                Label::Unrestricted => other != Label::Sequential,
-            }
-        }));
         self.waiting.remove(place);
         self.running[thread] = Some(event);
+        self.happened.push(Happened::Began(event.1, thread));
         self.counts.dispatched += 1;
     }
 
@@ -165,17 +186,9 @@ impl Ledger {
     }
 
     fn finish(&mut self, thread: usize) {
-        if self.running[thread].take().is_some() {
+        if let Some((_, event)) = self.running[thread].take() {
             self.pdq.finish(ThreadId::from(thread));
-        }
-    }
-
-    fn release(&mut self, thread: usize) {
-        if self.running[thread].is_none() {
-            self.pdq.release(ThreadId::from(thread));
-            if self.design != Design::StaticBinding {
-                self.bound[thread] = None;
-            }
+            self.happened.push(Happened::Ended(event));
         }
     }
 
@@ -187,6 +200,23 @@ impl Ledger {
         }
         assert_eq!(self.waiting, [], "each round ends an event at least");
         assert_eq!(self.counts.dispatched, self.arrived as u64);
+        assert_eq!(judge(self.design, self.running.len(), &self.happened), Ok(()));
+    }
+
+    /// Two of what arrived that must not change places: they touch the same, or one touches everything.
+    fn ordered_pairs(&self) -> Vec<[usize; 2]> {
+        let arrivals = self.happened.iter().filter_map(|what| match what {
+            Happened::Arrived(label) => Some(*label),
+            _ => None,
+        });
+        let labels: Vec<Label> = arrivals.collect();
+        let is_ordered = |&[a, b]: &[usize; 2]| match (labels[a], labels[b]) {
+            (Label::Sequential, _) | (_, Label::Sequential) => true,
+            (Label::Partition(a), Label::Partition(b)) => a == b,
+            _ => false,
+        };
+        let pairs = (0..labels.len()).flat_map(|b| (0..b).map(move |a| [a, b]));
+        pairs.filter(is_ordered).collect()
     }
 }
 
@@ -204,7 +234,6 @@ fn step() -> impl Strategy<Value = Step> {
         4 => label().prop_map(Step::Arrive),
         4 => any::<usize>().prop_map(Step::Poll),
         3 => any::<usize>().prop_map(Step::Finish),
-        1 => any::<usize>().prop_map(Step::Release),
     ]
 }
 
@@ -225,6 +254,26 @@ proptest! {
         let mut ledger = Ledger::new(threads, design);
         steps.into_iter().for_each(|step| ledger.step(step));
         ledger.drain();
+    }
+
+    #[test]
+    fn the_judge_finds_two_events_that_change_places(
+        threads in 1..6_u32,
+        design in design(),
+        steps in vec(step(), 0..60),
+    ) {
+        let mut ledger = Ledger::new(threads, design);
+        steps.into_iter().for_each(|step| ledger.step(step));
+        ledger.drain();
+        for [a, b] in ledger.ordered_pairs() {
+            let other = |event| if event == a { b } else if event == b { a } else { event };
+            let exchanged: Vec<Happened> = ledger.happened.iter().map(|what| match *what {
+                Happened::Began(event, thread) => Happened::Began(other(event), thread),
+                Happened::Ended(event) => Happened::Ended(other(event)),
+                arrived @ Happened::Arrived(_) => arrived,
+            }).collect();
+            assert!(judge(design, threads as usize, &exchanged).is_err(), "{a} and {b} of {exchanged:?}");
+        }
     }
 
     /// With every id compared whole and no window, a poll finds nothing only if nothing may run.

@@ -23,15 +23,6 @@ fn a_busy_thread_does_not_poll() {
 }
 
 #[test]
-#[should_panic = "thread0 still runs an event"]
-fn a_busy_thread_keeps_its_queue() {
-    let mut pdq = Pdq::new(2, Design::DynamicBinding { queues: 4 });
-    pdq.arrive(Label::Partition(0), ());
-    assert!(pdq.dispatch(ThreadId(0)).is_some());
-    pdq.release(ThreadId(0));
-}
-
-#[test]
 #[should_panic = "there is no thread2 among 2"]
 fn an_unknown_thread_is_refused() {
     two_threads().dispatch(ThreadId(2));

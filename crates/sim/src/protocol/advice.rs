@@ -206,6 +206,66 @@ mod tests {
         assert!(border(20_000.0) > 1.5 * border(2000.0));
     }
 
+    /// Requests a second of a node whose `processors` think, then queue at the dedicated processors of both nodes: exact
+    /// mean value analysis of a closed network (Reiser & Lavenberg 1980). Service is exponential there, and constant here.
+    fn closed_network(processors: u32, think: f64, service: f64) -> f64 {
+        // A request spends `service` at the two dedicated processors together: half of it at each, on average.
+        let (stations, customers) = (2.0, 2 * processors);
+        let (mut queue, mut rate) = (0.0, 0.0);
+        for present in 1..=customers {
+            let response = service / stations * (1.0 + queue);
+            rate = f64::from(present) / (think + stations * response);
+            queue = rate * response;
+        }
+        1e9 * rate / stations
+    }
+
+    /// Eight processors, 400 ns an event, 20 us of computing, and 5 us to fetch from another cache: the dedicated processor is
+    /// busy for 1.2 us of events and 5 us of fetching with each request, and carries no more than that allows.
+    #[test]
+    fn a_costly_hand_over_fills_the_dedicated_processor() {
+        let demand = |handover: f64| Demand {
+            occupancy: Nanos(400.0),
+            latency: Nanos(1e3),
+            interrupt: Nanos(2e3),
+            handover: Nanos(handover),
+            ..demand(8, 20e3)
+        };
+        for handover in [0.0, 1e3, 5e3] {
+            let compared = compare(&demand(handover), 1).expect("possible");
+            let (think, service) = (20e3 + 2e3 + handover, 1.2e3 + handover);
+            let least = closed_network(7, think, service);
+            let most = (1e9 / service).min(7e9 / (think + service));
+            let rate = compared.rates[0].mean;
+            assert!(0.98 * least < rate && rate < 1.02 * most, "{least} to {most}: {compared:?}");
+        }
+    }
+
+    /// A wake-up of 500 us and an interrupt of 2 us: one of 64 processors always computes, and is interrupted for the reply and
+    /// for the response. If sleepers were woken for them, one event at a time, a node would complete 2000 a second at most.
+    #[test]
+    fn a_costly_wake_up_is_avoided() {
+        let (processors, compute, wake_up, interrupt) = (64, 2e6, 500e3, 2e3);
+        let demand = Demand {
+            wake_up: Nanos(wake_up),
+            interrupt: Nanos(interrupt),
+            handover: Nanos::ZERO,
+            ..demand(processors, compute)
+        };
+        let compared = compare(&demand, 1).expect("possible");
+        let cycle = compute + 3.0 * 200.0 + 2.0 * 250.0 + wake_up;
+        near(compared.rates[0].mean, 63e9 / cycle, 0.02);
+        // Each interrupt delays an event, and takes itself and the event from another's computing.
+        near(compared.rates[1].mean, 64e9 / (cycle + 2.0 * interrupt + 2.0 * (interrupt + 200.0)), 0.02);
+        // An event that finds another being handled waits for that one, and interrupts nobody.
+        let busy = compared.rates[1].mean / 1e9 * (3.0 * 200.0 + 2.0 * interrupt);
+        near(compared.interrupts.mean, 2.0 * (1.0 - busy), 0.05);
+    }
+
+    fn near(found: f64, expected: f64, within: f64) {
+        assert!((found / expected - 1.0).abs() < within, "{found}, expected {expected}");
+    }
+
     #[test]
     fn what_costs_nothing_extra_is_never_better_dedicated() {
         let free = Demand { interrupt: Nanos::ZERO, handover: Nanos::ZERO, ..demand(2, 0.0) };

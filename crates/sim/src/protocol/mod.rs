@@ -12,8 +12,10 @@
 //! Two nodes of several processors. Each computes for an exponential time, asks the other node, and waits for the answer. A
 //! request is three protocol events: it is sent by the node that asks, answered by the other, and received. Which processor
 //! executes an event [`warmcore_policy::protocol`] decides: one that is set aside for it, or whoever waits, or one that is
-//! interrupted. An event executed by another processor than the last one finds the protocol's state in that one's cache, and
-//! an answer that another processor received has to be fetched from there.
+//! interrupted. Whoever takes what another processor's cache holds fetches it, and that is a *hand-over*: a request that
+//! another processor wrote, the protocol's state if another one executed the last event, an answer that another one received.
+//! So a processor that is set aside pays for every request, and who asked for every answer; what comes from the other node
+//! is in nobody's cache.
 //!
 //! | module | holds |
 //! |---|---|

@@ -172,13 +172,12 @@ impl<'d> Cluster<'d> {
     fn invoke(&mut self, node: usize) {
         while !self.nodes[node].queue.is_empty() {
             let activities: Vec<Activity> =
-                self.nodes[node].processors.iter().map(|one| one.activity).collect();
+                self.nodes[node].processors.iter().map(|one| self.activity(one)).collect();
             match self.nodes[node].invoker.invoke(&activities) {
                 Invocation::Act(cpu) => {
                     let one = &self.nodes[node].processors[cpu.index()];
-                    // Who has just asked is awake.
-                    let sleeps = one.asked.is_some_and(|asked| asked < self.now);
-                    self.handle(node, cpu.index(), if sleeps { self.demand.wake_up.0 } else { 0.0 });
+                    let wake_up = if self.sleeps(one) { self.demand.wake_up.0 } else { 0.0 };
+                    self.handle(node, cpu.index(), wake_up);
                 }
                 Invocation::Interrupt(cpu) => {
                     let one = &mut self.nodes[node].processors[cpu.index()];
@@ -192,14 +191,29 @@ impl<'d> Cluster<'d> {
         }
     }
 
+    /// What `one` does, in the words of whoever decides: to wake a sleeper is worse than to interrupt if it takes longer.
+    fn activity(&self, one: &Processor) -> Activity {
+        let is_worse = self.demand.wake_up > self.demand.interrupt;
+        let is_idle = one.activity == Activity::Idle;
+        if is_idle && is_worse && self.sleeps(one) { Activity::Asleep } else { one.activity }
+    }
+
+    /// Whether `one`, which waits, has to be woken. Who has just asked is awake, and who is set aside polls.
+    fn sleeps(&self, one: &Processor) -> bool {
+        one.asked.is_some_and(|asked| asked < self.now)
+    }
+
     /// `cpu` executes the first event that waits, after `overhead`.
     fn handle(&mut self, node: usize, cpu: usize, overhead: f64) {
         let here = &mut self.nodes[node];
         let Some(event) = here.queue.pop_front() else { return };
-        let migrated = here.holder.is_some_and(|holder| holder != cpu);
+        let fetches_state = here.holder.is_some_and(|holder| holder != cpu);
+        // Replies and responses come from the network, which is in nobody's cache.
+        let fetches_request = matches!(event.stage, Stage::Request) && event.asker.cpu != cpu;
         here.holder = Some(cpu);
         here.processors[cpu].activity = Activity::Handling;
-        let time = overhead + self.demand.occupancy.0 + if migrated { self.demand.handover.0 } else { 0.0 };
+        let fetches = f64::from(u8::from(fetches_state) + u8::from(fetches_request));
+        let time = overhead + self.demand.occupancy.0 + fetches * self.demand.handover.0;
         self.handling += time;
         self.foresee(time, Step::Handled { node, cpu, event });
     }
@@ -327,12 +341,37 @@ mod tests {
         near(busy.interrupts, 1.0, 0.02);
     }
 
+    /// The dedicated processor fetches the request, and who asked fetches the answer.
     #[test]
-    fn fetching_from_another_cache_slows_down_who_changes() {
-        let costly = |handover: f64| Demand { handover: Nanos(handover), ..demand(4, 0.0) };
-        let rate = |handover, scheduling| figures(&costly(handover), scheduling).rate.0;
-        let lost = |scheduling| rate(300.0, scheduling) / rate(0.0, scheduling);
-        assert!(lost(MULTIPLEXED) < lost(DEDICATED));
+    fn requests_to_a_dedicated_processor_and_its_answers_are_handed_over() {
+        let costly = |processors, compute| Demand { handover: Nanos(700.0), ..demand(processors, compute) };
+        near(figures(&costly(2, 1e6), DEDICATED).response.0, 1400.0 + 2.0 * 700.0, 0.01);
+        near(figures(&costly(12, 0.0), DEDICATED).rate.0, 1e9 / (900.0 + 700.0), 0.01);
+    }
+
+    /// Who asks executes the request and the response itself, and another node's processor is interrupted for the reply.
+    /// Between two rare requests the state is in one of 64 caches, so it is fetched for the request and for the reply; when the
+    /// response comes it is still where the request left it.
+    #[test]
+    fn the_protocols_state_is_handed_over_where_another_executed_the_last_event() {
+        let rare = Demand { handover: Nanos(700.0), ..demand(64, 1e8) };
+        near(figures(&rare, MULTIPLEXED).response.0, 1400.0 + 900.0 + 2.0 * 700.0, 0.02);
+    }
+
+    /// An interrupt of 900 ns: to wake who waits for the answer is cheaper than that, or not.
+    #[test]
+    fn whatever_takes_less_of_waking_and_interrupting_is_done() {
+        let rare = |wake_up| Demand { wake_up: Nanos(wake_up), ..demand(4, 1e6) };
+        let cheap = figures(&rare(500.0), MULTIPLEXED);
+        near(cheap.response.0, 1400.0 + 900.0 + 500.0, 0.02);
+        near(cheap.interrupts, 1.0, 0.02);
+        // Another one is interrupted for the response, too, and who asked is woken for its answer alone.
+        let dear = figures(&rare(50_000.0), MULTIPLEXED);
+        near(dear.response.0, 1400.0 + 2.0 * 900.0 + 50_000.0, 0.02);
+        near(dear.interrupts, 2.0, 0.1);
+        // One processor has nobody to interrupt when it sleeps: it is woken.
+        let alone = figures(&Demand { processors: 1, ..rare(50_000.0) }, MULTIPLEXED);
+        near(alone.interrupts, 1.0, 0.1);
     }
 
     #[test]
