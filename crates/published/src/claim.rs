@@ -77,9 +77,13 @@ pub struct Concluded<E> {
 }
 
 impl<E> Claim<E> {
-    /// Derives our values from `evidence` and judges them. Values of another machine are not judged.
-    pub(crate) fn conclude(self, place: String, evidence: &E, is_comparable: bool) -> Concluded<E> {
-        let finding = (self.derive)(evidence);
+    /// Judges the values of `finding`. Values of another machine are not judged.
+    pub(crate) fn conclude(
+        self,
+        place: String,
+        finding: Option<Finding>,
+        is_comparable: bool,
+    ) -> Concluded<E> {
         let tally = finding.as_ref().map_or_else(Tally::default, |found| Tally::new(self.reading, found));
         let verdict = match (tally.verdict(), self.contradicts) {
             (ClaimVerdict::NotDerived, _) => ClaimVerdict::NotDerived,

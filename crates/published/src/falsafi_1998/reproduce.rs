@@ -2,6 +2,7 @@
 
 use super::measured::Obtained;
 use super::plan;
+use super::preliminaries::Preliminaries;
 use super::runs::Runs;
 use super::setup::Setup;
 use core::cmp::Reverse;
@@ -52,6 +53,7 @@ pub fn reproduce(
     setups.sort_by_key(|setup| (Reverse(setup.weight()), *setup));
     let all: u64 = setups.iter().map(Setup::weight).sum();
     let done = AtomicU64::new(0);
+    let preliminaries = Preliminaries::default();
     let tell = |setup: &Setup| {
         let before = done.fetch_add(setup.weight(), Ordering::Relaxed);
         progress((before + setup.weight()) as f64 / all.max(1) as f64);
@@ -61,7 +63,7 @@ pub fn reproduce(
             Some(result) => result,
             None if stop.load(Ordering::Relaxed) => return Err(ReproduceError::Interrupted),
             None => {
-                let result = Obtained::by(&setup, options.size);
+                let result = Obtained::by(&setup, options.size, &preliminaries);
                 finished(&setup, &result).map_err(ReproduceError::Keep)?;
                 result
             }
@@ -72,5 +74,5 @@ pub fn reproduce(
     // Who is free takes the next one. Shares of the list would leave the long ones to one thread.
     let results: BTreeMap<Setup, Obtained> =
         setups.into_iter().par_bridge().map(obtain).collect::<Result<_, _>>()?;
-    Ok(Runs { size: options.size, results })
+    Ok(Runs::new(options.size, results))
 }

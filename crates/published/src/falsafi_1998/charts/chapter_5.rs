@@ -1,6 +1,6 @@
 //! Charts and tables of chapter 5.
 
-use super::{Frame, Named, Picks, beside, line, plain, points, table};
+use super::{Frame, Named, Picks, beside, line, plain, points, speedup, table};
 use crate::falsafi_1998::plan::{BLOCKS_5, CLUSTERS, clocked};
 use crate::falsafi_1998::runs::{REQUESTERS, Runs};
 use crate::falsafi_1998::setup::Setup;
@@ -67,7 +67,8 @@ pub(super) fn bandwidths(runs: &Runs, figure: &str) -> Vec<Block> {
     let series = |make: &Make, &bytes: &u64| {
         let of = |&system: &System| {
             let at = |requesters: u32| {
-                (f64::from(requesters), runs.bandwidth(&make(system, requesters).blocks(bytes)))
+                let setup = make(system, requesters).blocks(bytes);
+                (f64::from(requesters), runs.estimate(&[setup], |runs| runs.bandwidth(&setup)))
             };
             line(system.to_string(), REQUESTERS.map(at))
         };
@@ -127,10 +128,10 @@ pub(super) fn performance(runs: &Runs, figure: &str) -> Vec<Block> {
     let picks = Picks { first: (label, &varied), second: ("", &alone) };
     let series = |&(per_node, bytes): &(u32, u64), (): &()| {
         let of = |&system: &System| {
-            let relative = |app| runs.relative(system, app, |setup| setup.clustered(per_node).blocks(bytes));
+            let setup = |system, app| Setup::chapter_5(system, app).clustered(per_node).blocks(bytes);
+            let relative = |app| speedup(runs, setup(system, app), setup(System::SComa, app));
             let places = App::CHAPTER_5.into_iter().enumerate();
-            let values =
-                places.map(|(place, app)| (place as f64, relative(app).map(|percent| percent / 100.0)));
+            let values = places.map(|(place, app)| (place as f64, relative(app)));
             Series::new(system.to_string(), Style::Bars, points(values))
         };
         systems.iter().map(of).collect::<Vec<Series>>()
