@@ -52,6 +52,7 @@
 //! 5. *Tests.* [`Source::check`] finds ids that are not unique, claims without a figure and conclusions without a
 //!    claim. `tests/third_source.rs` is an example of a source in a few lines.
 
+mod chapters;
 pub mod claim;
 pub mod falsafi_1998;
 pub mod finding;
