@@ -87,7 +87,25 @@ impl Reading {
     }
 }
 
+/// The part of a range, or of its only end, that counts as little.
+const LITTLE: f64 = 0.02;
+
 impl Band {
+    /// How far inside `value` lies; negative outside.
+    pub(crate) fn room(self, value: f64) -> f64 {
+        (value - self.from).min(self.to - value)
+    }
+
+    /// What is little room in it: a part of the range, or of its end if it has one only.
+    pub(crate) fn little(self) -> f64 {
+        let size = match (self.from.is_finite(), self.to.is_finite()) {
+            (true, true) => self.to - self.from,
+            (true, false) => self.from.abs(),
+            (false, _) => self.to.abs(),
+        };
+        LITTLE * size
+    }
+
     /// How far outside `value` lies, and on which side: below or above.
     pub(crate) fn excess(self, value: f64) -> (f64, &'static str) {
         if value < self.from { (self.from - value, "below") } else { ((value - self.to).max(0.0), "above") }
