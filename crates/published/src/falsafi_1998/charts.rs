@@ -57,10 +57,16 @@ fn table(id: &str, caption: &str, header: &[&str], rows: Vec<Row>, note: &str) -
     })
 }
 
-/// `published | ours`, or why ours is missing.
-fn beside(published: f64, ours: Found<f64>, decimals: usize) -> Cell {
+/// `published | ours`, with the half-width if it has one, or why ours is missing.
+fn beside(published: f64, ours: Found<Estimate<f64>>, decimals: usize) -> Cell {
     match ours {
-        Ok(ours) => Cell::text(format!("{published:.decimals$} | {ours:.decimals$}")),
+        Ok(ours) => {
+            let half = match ours.half() {
+                0.0 => String::new(),
+                half => format!(" ± {half:.decimals$}"),
+            };
+            Cell::text(format!("{published:.decimals$} | {:.decimals$}{half}", ours.mean))
+        }
         Err(reason) => Cell::missing(reason),
     }
 }

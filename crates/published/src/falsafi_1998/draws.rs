@@ -11,7 +11,7 @@ use super::setup::{NETWORK, SEED, Setup};
 use super::work::Work;
 
 /// How many seeds each of chapter 4's microbenchmarks has.
-pub const SEEDS: usize = 6;
+pub const SEEDS: usize = 8;
 /// The network latencies of the bandwidth microbenchmarks, in cycles; first the stated one.
 pub const LATENCIES: [u64; 5] = [NETWORK, NETWORK - 1, NETWORK + 1, NETWORK - 2, NETWORK + 2];
 

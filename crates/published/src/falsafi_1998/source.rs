@@ -98,7 +98,7 @@ const CHOICES: [&str; 14] = [
      fetch-block takes to copy between cache and device is set by its own stated round trip.",
     "Messages without data are not in Table 5.1. They cost what a request costs.",
     "How often the microbenchmarks of chapter 4 access their private segment is not given: once in 100 cycles of computing. Each node \
-     sends 6000 requests, and C is set by the round trip that is simulated. Six seeds of the computing times are averaged.",
+     sends 6000 requests, and C is set by the round trip that is simulated. Several seeds of the computing times are averaged.",
     "With blocks of 32 bytes the caches' lines have 32 bytes; otherwise 64.",
     "Compute-utilization of a program is taken to be the part of the compute processors' time under Fixed with two processors per node in \
      which they wait neither for remote blocks nor for each other.",
