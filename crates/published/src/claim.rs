@@ -77,9 +77,13 @@ pub struct Concluded<E> {
 }
 
 impl<E> Claim<E> {
-    /// Derives our values from `evidence` and judges them. Values of another machine are not judged.
-    pub(crate) fn conclude(self, place: String, evidence: &E, is_comparable: bool) -> Concluded<E> {
-        let finding = (self.derive)(evidence);
+    /// Judges the values of `finding`. Values of another machine are not judged.
+    pub(crate) fn conclude(
+        self,
+        place: String,
+        finding: Option<Finding>,
+        is_comparable: bool,
+    ) -> Concluded<E> {
         let tally = finding.as_ref().map_or_else(Tally::default, |found| Tally::new(self.reading, found));
         let verdict = match (tally.verdict(), self.contradicts) {
             (ClaimVerdict::NotDerived, _) => ClaimVerdict::NotDerived,
@@ -134,15 +138,16 @@ impl<E> Concluded<E> {
         }
     }
 
-    /// Why the verdict is what it is: what lies outside the accepted range, remarks, and which places of the source contradict
-    /// each other. It may be empty for a claim that holds.
+    /// Why the verdict is what it is: what lies outside the accepted range, or barely inside, remarks, and which places of the source
+    /// contradict each other. It may be empty for a claim that holds.
     #[must_use]
     pub fn reason(&self) -> String {
         let Some(finding) = &self.finding else {
             return "The data it is derived from are missing.".to_owned();
         };
         let outside = match self.verdict {
-            ClaimVerdict::Holds | ClaimVerdict::AnotherMachine | ClaimVerdict::NotDerived => String::new(),
+            ClaimVerdict::Holds => barely(finding, self.claim.reading.band(), self.claim.unit),
+            ClaimVerdict::AnotherMachine | ClaimVerdict::NotDerived => String::new(),
             _ => outside(finding, self.claim.reading.band(), self.claim.unit),
         };
         let contradiction = match (self.verdict, self.claim.contradicts) {
@@ -172,13 +177,10 @@ fn outside(finding: &Finding, band: Band, unit: &str) -> String {
     beyond.sort_by(|one, other| band.excess(other.value.mean).0.total_cmp(&band.excess(one.value.mean).0));
     let by = |found: &ValueAt, end: f64| {
         let (distance, side) = band.excess(end);
-        let distance = match distance {
-            f64::INFINITY if found.value.mean.is_finite() => return named(found, "no interval"),
-            f64::INFINITY => "∞".to_owned(),
-            near if near < 0.1 => format!("{near:.2}"),
-            far => format!("{far:.1}"),
-        };
-        named(found, &format!("{distance} {unit} {side}").replace("  ", " "))
+        if distance.is_infinite() && found.value.mean.is_finite() {
+            return named(found, "no interval");
+        }
+        named(found, &format!("{} {unit} {side}", self::distance(distance)).replace("  ", " "))
     };
     let far = listed(beyond.iter().map(|found| by(found, found.value.mean)).collect());
     let open = listed(
@@ -193,6 +195,30 @@ fn outside(finding: &Finding, band: Band, unit: &str) -> String {
     let [far, open] = [("Ours is outside: ", far), ("Undecided, as the interval reaches outside: ", open)]
         .map(|(words, list)| if list.is_empty() { list } else { format!("{words}{list}.") });
     format!("{far} {open}")
+}
+
+/// A distance with the digits that it needs.
+fn distance(distance: f64) -> String {
+    match distance {
+        f64::INFINITY => "∞".to_owned(),
+        near if near < 0.1 => format!("{near:.2}"),
+        far => format!("{far:.1}"),
+    }
+}
+
+/// Which values lie in `band`, but so close to an end that a little less of a tolerance would leave them out.
+fn barely(finding: &Finding, band: Band, unit: &str) -> String {
+    let close = |found: &&ValueAt| band.room(found.value.mean) < band.little();
+    let by = |found: &ValueAt| {
+        let room = format!("{} {unit}", distance(band.room(found.value.mean)));
+        named(found, room.trim_end())
+    };
+    let close = listed(finding.found.iter().filter(close).map(by).collect());
+    if close.is_empty() {
+        close
+    } else {
+        format!("Barely: ours is from the end of what is accepted by {close}.")
+    }
 }
 
 /// The first few of `parts`, and how many more there are.

@@ -2,6 +2,7 @@
 //!
 //! The answer, what the report is about, all claims, one section per figure, the choices made, a glossary.
 
+use crate::chapters::verdicts_by_chapter;
 use crate::claim::{Basis, Concluded};
 use crate::source::{Conclusion, Evidence, PublishedFigure, Reproduction, Source};
 use crate::verdict::{ClaimVerdict, rule};
@@ -195,11 +196,12 @@ fn all_claims<E: Evidence>(reproduction: &Reproduction<E>) -> Option<Section> {
         rows: claims.iter().map(row).collect(),
         notes: Vec::new(),
     };
+    let counts = evidence.is_comparable().then(|| Block::Table(verdicts_by_chapter(claims)));
     Some(section(
         "claims",
         &format!("What {short} says, and what we find"),
         &[rule],
-        vec![Block::Table(table)],
+        counts.into_iter().chain([Block::Table(table)]).collect(),
     ))
 }
 

@@ -36,7 +36,8 @@
 //!    [`Evidence`] for it: the machine, the blocks of each figure, the notes, and the columns of
 //!    `results.parquet`. Simulations run in this crate. Measurements are passed in as plain figures by the command
 //!    line, since this crate has no access to a live machine. If a point takes long, give it a key and make it
-//!    serialisable, so that it can be saved in a journal (`--resume`).
+//!    serialisable, so that it can be saved in a journal (`--resume`). If points are repeated, let [`Evidence::find`] evaluate the
+//!    recipe for each repetition, so that recipes give plain values and intervals come from one place.
 //! 2. *Data.* Write a function that returns the [`Source`]: its figures in words, its claims, its conclusions, and
 //!    the choices that its text leaves open. Decide how to read a claim *before* its value is known: take the
 //!    sentence, write down which values count as stated ([`Reading`]) and over which range, and say why in the
@@ -52,6 +53,7 @@
 //! 5. *Tests.* [`Source::check`] finds ids that are not unique, claims without a figure and conclusions without a
 //!    claim. `tests/third_source.rs` is an example of a source in a few lines.
 
+mod chapters;
 pub mod claim;
 pub mod falsafi_1998;
 pub mod finding;

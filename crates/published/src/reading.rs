@@ -24,9 +24,10 @@ pub enum Reading {
     Rewritten(f64),
     /// "Nearly" a figure: from [`NEARLY`] below it up to the figure as printed.
     Nearly(f64),
-    /// Between two figures, each widened like a printed figure.
+    /// Between two figures, each widened like a printed figure. An end of 0, of which a part is 0 too, is widened by the same part of
+    /// the range.
     Between(f64, f64),
-    /// "Around" two figures, each widened by [`ABOUT`].
+    /// "Around" two figures, each widened by [`ABOUT`], and an end of 0 likewise.
     AboutBetween(f64, f64),
     /// More than this.
     MoreThan(f64),
@@ -51,8 +52,10 @@ impl Reading {
     /// The values that count as the published one.
     #[must_use]
     pub fn band(self) -> Band {
-        let widened =
-            |from: f64, to: f64, by: f64| Band { from: from - by * from.abs(), to: to + by * to.abs() };
+        let widened = |from: f64, to: f64, by: f64| {
+            let room = |end: f64| by * if end == 0.0 { to - from } else { end.abs() };
+            Band { from: from - room(from), to: to + room(to) }
+        };
         match self {
             Self::Printed(value) => widened(value, value, PRINTED),
             Self::About(value) => widened(value, value, ABOUT),
@@ -84,7 +87,25 @@ impl Reading {
     }
 }
 
+/// The part of a range, or of its only end, that counts as little.
+const LITTLE: f64 = 0.02;
+
 impl Band {
+    /// How far inside `value` lies; negative outside.
+    pub(crate) fn room(self, value: f64) -> f64 {
+        (value - self.from).min(self.to - value)
+    }
+
+    /// What is little room in it: a part of the range, or of its end if it has one only.
+    pub(crate) fn little(self) -> f64 {
+        let size = match (self.from.is_finite(), self.to.is_finite()) {
+            (true, true) => self.to - self.from,
+            (true, false) => self.from.abs(),
+            (false, _) => self.to.abs(),
+        };
+        LITTLE * size
+    }
+
     /// How far outside `value` lies, and on which side: below or above.
     pub(crate) fn excess(self, value: f64) -> (f64, &'static str) {
         if value < self.from { (self.from - value, "below") } else { ((value - self.to).max(0.0), "above") }
@@ -95,6 +116,12 @@ impl Band {
 fn short(value: f64) -> String {
     let text = format!("{value:.3}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// By how much the ends of a range are widened, in words.
+fn widening(from: f64, to: f64, part: &str) -> String {
+    let zero = if from == 0.0 || to == 0.0 { format!(", 0 by {part} of the range") } else { String::new() };
+    format!("each end widened by {part}{zero}")
 }
 
 impl fmt::Display for Band {
@@ -116,8 +143,8 @@ impl fmt::Display for Reading {
             Self::About(value) => write!(f, "within a fifth of {value}"),
             Self::Rewritten(value) => write!(f, "within 15 % of {value}"),
             Self::Nearly(value) => write!(f, "{value}, or up to a tenth less"),
-            Self::Between(from, to) => write!(f, "{from} to {to}, each end widened by 2 %"),
-            Self::AboutBetween(from, to) => write!(f, "{from} to {to}, each end widened by a fifth"),
+            Self::Between(from, to) => write!(f, "{from} to {to}, {}", widening(from, to, "2 %")),
+            Self::AboutBetween(from, to) => write!(f, "{from} to {to}, {}", widening(from, to, "a fifth")),
             Self::MoreThan(value) => write!(f, "more than {value}"),
             Self::AtMost(value) => write!(f, "at most {value}"),
             Self::Within(value) => write!(f, "within ±{value}"),
@@ -139,6 +166,8 @@ mod tests {
             (Reading::Between(-15.0, -10.0), -9.9, -9.7),
             (Reading::Nearly(3.0), 2.8, 3.12),
             (Reading::Between(10.0, 15.0), 15.2, 15.4),
+            (Reading::Between(-20.0, 0.0), 0.3, 0.5),
+            (Reading::Between(0.0, 5.0), -0.09, -0.11),
             (Reading::AboutBetween(40.0, 50.0), 33.0, 61.0),
             (Reading::MoreThan(0.0), 0.1, -0.1),
             (Reading::AtMost(1.0), -5.0, 1.1),
@@ -160,6 +189,11 @@ mod tests {
             (Reading::MoreThan(0.0), "%", "above 0 %"),
             (Reading::AtMost(10.0), "", "at most 10"),
             (Reading::Between(4.0, 17.0), "%", "3.92 to 17.34 % (4 to 17, each end widened by 2 %)"),
+            (
+                Reading::Between(0.0, 5.0),
+                "%",
+                "-0.1 to 5.1 % (0 to 5, each end widened by 2 %, 0 by 2 % of the range)",
+            ),
         ] {
             assert_eq!(reading.accepted(unit), words);
         }

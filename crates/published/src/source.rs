@@ -91,6 +91,15 @@ pub trait Evidence {
         None
     }
 
+    /// Our values for `claim`: what its recipe derives. Evidence whose runs are repeated evaluates it for each repetition, and gives
+    /// intervals.
+    fn find(&self, claim: &Claim<Self>) -> Option<Finding>
+    where
+        Self: Sized,
+    {
+        (claim.derive)(self)
+    }
+
     /// The charts, tables and notes of the figure with this name.
     fn blocks(&self, figure: &str) -> Vec<Block>;
 
@@ -228,7 +237,7 @@ impl<E: Evidence + Clone> Source<E> {
             .claims
             .iter()
             .filter(rests)
-            .map(|claim| claim.clone().conclude(self.place(claim), &evidence, is_comparable))
+            .map(|claim| claim.clone().conclude(self.place(claim), evidence.find(claim), is_comparable))
             // For another machine, a claim that rests on the publication's own constants says nothing.
             .filter(|concluded| is_comparable || concluded.finding.is_some())
             .map(|concluded| concluded.explained(&evidence))

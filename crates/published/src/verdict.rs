@@ -223,7 +223,7 @@ pub fn rule() -> String {
         [crate::reading::PRINTED, crate::reading::ABOUT, crate::reading::REWRITTEN].map(|part| 100.0 * part);
     format!(
         "Every verdict is computed by one rule, the same for all sources. The column \"accepted\" has the range of values that count \
-        as the published one. A printed figure counts as reached within {printed} % of it, the ends of a printed range likewise, \
+        as the published one. A printed figure counts as reached within {printed} % of it, the ends of a printed range likewise (an end of 0 within {printed} % of the range), \
         \"about\" a figure within {about} %, and a figure about a program that had to be written again within {rewritten} %. Where \
         another tolerance or number was assumed, that column shows it. A claim speaks of one value or of several places (rates, \
         sizes, machines). At each place our value is as stated if its whole 95 % interval lies in the accepted range, not as stated if \

@@ -153,6 +153,23 @@ fn fits_and_constructions_are_counted_apart() {
         "Of 4 claims of Watt 1776, 2 are predictions: 1 holds, 1 holds partly. The model was fitted to 1: 1 holds. One follows \
          from what the model was given: 1 holds."
     );
+    let report = document(&reproduction, Manifest::now("test", "0"));
+    let mut tables =
+        report.sections.iter().flat_map(|section| &section.blocks).filter_map(|block| match block {
+            Block::Table(table) => Some(table),
+            _ => None,
+        });
+    let counts = tables.find(|table| table.id == "verdicts-by-chapter").expect("it is printed");
+    let row = |name: &str, counts: [&str; 3]| Row::new(name, counts.map(Cell::text).to_vec());
+    assert_eq!(
+        counts.rows,
+        [
+            row("chapter 2, predictions", ["2", "1", "1"]),
+            row("chapter 2, fitted", ["1", "1", "0"]),
+            row("chapter 2, by construction", ["1", "1", "0"]),
+            row("all", ["4", "3", "1"]),
+        ]
+    );
     let summary = Summary::new(&reproduction);
     assert_eq!(summary.verdicts[&Basis::Prediction].values().sum::<usize>(), 2);
     assert_eq!(summary.verdicts[&Basis::Construction]["holds"], 1);
@@ -173,6 +190,8 @@ fn what_lies_outside_is_named_by_its_distance() {
         "Undecided, as the interval reaches outside: no interval at red; no interval at blue."
     );
     assert_eq!(reason(Value::exact(5.0)), "");
+    let barely = "Barely: ours is from the end of what is accepted by 0.03 min at red; 0.03 min at blue.";
+    assert_eq!(reason(Value::exact(4.03)), barely);
 }
 
 /// A conclusion does not stand on the half of its claims that happens to be looked at.

@@ -2,10 +2,12 @@
 
 mod chapter_4;
 mod chapter_5;
+mod scatter;
 
 pub(super) use chapter_4::column_4_2;
 
 use super::runs::{Found, Runs};
+use super::setup::Setup;
 use super::tables::{our_input, published_input};
 use super::work::App;
 use warmcore_record::chart::{Axis, Choice, Point, Series, Style, Unit, View};
@@ -29,6 +31,7 @@ pub(super) fn blocks(runs: &Runs, figure: &str) -> Vec<Block> {
         "5-5" | "5-6" | "5-7" => chapter_5::bandwidths(runs, figure),
         "table-5-2" => vec![inputs("inputs-5", "Programs of chapter 5", &App::CHAPTER_5)],
         "table-5-3" => chapter_5::table_5_3(runs),
+        "scatter" => vec![scatter::table_of(runs)],
         "5-8" | "5-9" | "5-10" | "5-11" | "5-12" | "5-13" => chapter_5::performance(runs, figure),
         _ => Vec::new(),
     }
@@ -54,10 +57,16 @@ fn table(id: &str, caption: &str, header: &[&str], rows: Vec<Row>, note: &str) -
     })
 }
 
-/// `published | ours`, or why ours is missing.
-fn beside(published: f64, ours: Found<f64>, decimals: usize) -> Cell {
+/// `published | ours`, with the half-width if it has one, or why ours is missing.
+fn beside(published: f64, ours: Found<Estimate<f64>>, decimals: usize) -> Cell {
     match ours {
-        Ok(ours) => Cell::text(format!("{published:.decimals$} | {ours:.decimals$}")),
+        Ok(ours) => {
+            let half = match ours.half() {
+                0.0 => String::new(),
+                half => format!(" ± {half:.decimals$}"),
+            };
+            Cell::text(format!("{published:.decimals$} | {:.decimals$}{half}", ours.mean))
+        }
         Err(reason) => Cell::missing(reason),
     }
 }
@@ -115,13 +124,18 @@ impl Frame<'_> {
 }
 
 /// A series of the values that there are, at `places`.
-fn line(name: impl Into<String>, places: impl IntoIterator<Item = (f64, Found<f64>)>) -> Series {
+fn line(name: impl Into<String>, places: impl IntoIterator<Item = (f64, Found<Estimate<f64>>)>) -> Series {
     Series::new(name, Style::Line, points(places))
 }
 
-fn points(places: impl IntoIterator<Item = (f64, Found<f64>)>) -> Vec<Point> {
-    let point = |(x, y): (f64, Found<f64>)| Some(Point::new(x, Estimate::published(y.ok()?)));
+fn points(places: impl IntoIterator<Item = (f64, Found<Estimate<f64>>)>) -> Vec<Point> {
+    let point = |(x, y): (f64, Found<Estimate<f64>>)| Some(Point::new(x, y.ok()?));
     places.into_iter().filter_map(point).collect()
+}
+
+/// How many times as fast `setup` is as `other`.
+fn speedup(runs: &Runs, setup: Setup, other: Setup) -> Found<Estimate<f64>> {
+    runs.estimate(&[setup, other], |runs| runs.speedup(&setup, &other))
 }
 
 fn plain(label: &str) -> Axis {

@@ -1,39 +1,36 @@
-//! Executes a run, and keeps of it what figures and claims need.
+//! Executes a run, and reads off it what figures and claims need.
 
+use super::preliminaries::Preliminaries;
 use super::setup::Setup;
-use super::system::System;
+use super::totals::Totals;
 use super::work::Work;
+use core::ops::ControlFlow;
 use serde::{Deserialize, Serialize};
 use warmcore_sim::cluster::exchange::Exchange;
 use warmcore_sim::cluster::microbenchmarks::RemoteReads;
 use warmcore_sim::cluster::requests::RequestLoop;
-use warmcore_sim::cluster::tally::{Breakdown, DeviceTally};
-use warmcore_sim::cluster::{self, Error, Outcome};
+use warmcore_sim::cluster::{self, Error, Moment};
 use warmcore_workload::programs::{AnyProgram, Size};
 
 /// Blocks that a reader of the bandwidth microbenchmarks reads in a round: more than the block buffers hold, so that these are
 /// written back all the time, as §5.3.3 says they are.
 const BLOCKS: u64 = 256;
-/// Blocks of the remote read: fewer than a block buffer holds, so that none is written back meanwhile.
-const FEW_BLOCKS: u64 = 8;
 /// Requests of a node in chapter 4's microbenchmarks, shared among its compute processors, of which there may be one to six.
 const REQUESTS: u32 = 6_000;
 /// Cycles of computing between two loads from the private segment. The text does not say how often it is accessed.
 const LOAD_EVERY: u32 = 100;
-/// Names the random numbers of these.
-const SEED: u64 = 1;
 /// After how many cycles a microbenchmark is given up: more than ten times what the longest takes.
-const LIMIT: u64 = 4_000_000_000;
+pub(super) const LIMITED: cluster::Options<'static> = cluster::Options::within(4_000_000_000);
 /// A program is given up after so many times its [weight](Setup::weight) in millions of cycles, which is about what it takes on one
 /// processor.
 const LIMIT_FACTOR: u64 = 4;
 /// Scaled inputs have less than this part of the work.
 const SCALED: u64 = 8;
 
-/// What is kept of a run.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+/// The figures of a run; in chapter 4's microbenchmarks from when caches were warm.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Measured {
-    /// When the last processor left the program, in cycles of 400 MHz; in chapter 4's microbenchmarks from when caches were warm.
+    /// Until the last processor left the program, in cycles of 400 MHz.
     pub cycles: u64,
     /// Loads and stores of shared data.
     pub references: u64,
@@ -69,32 +66,56 @@ pub enum Obtained {
     Failed(String),
 }
 
-impl Obtained {
-    /// Executes `setup` with inputs of this `size`.
+impl Measured {
+    /// The same of a run that takes `factor` times as long, in which as much is computed.
     #[must_use]
-    pub fn by(setup: &Setup, size: Size) -> Self {
-        execute(setup, size).map_or_else(Self::Failed, Self::Measured)
+    pub fn lengthened(self, factor: f64) -> Self {
+        let cycles = (self.cycles as f64 * factor).round() as u64;
+        Self { cycles, computing: self.computing / factor, ..self }
     }
 }
 
-fn execute(setup: &Setup, size: Size) -> Result<Measured, String> {
+impl Obtained {
+    /// Executes `setup` with inputs of this `size`; what it has in common with other runs is taken from `preliminaries`.
+    /// `watch` is told how far a program is, and may stop it.
+    #[must_use]
+    pub fn by(
+        setup: &Setup,
+        size: Size,
+        preliminaries: &Preliminaries,
+        watch: &dyn Fn(Moment) -> ControlFlow<()>,
+    ) -> Self {
+        execute(setup, size, preliminaries, watch).map_or_else(Self::Failed, Self::Measured)
+    }
+}
+
+fn execute(
+    setup: &Setup,
+    size: Size,
+    preliminaries: &Preliminaries,
+    watch: &dyn Fn(Moment) -> ControlFlow<()>,
+) -> Result<Measured, String> {
     let Setup { processors, block_bytes, .. } = *setup;
     match setup.work {
         Work::Program(app) => {
             let program = AnyProgram::from_name(app.name(), size).map_err(|fault| fault.to_string())?;
-            let machine = setup.machine();
-            let options = cluster::Options { limit: limit(setup, size), ..Default::default() };
-            cluster::run(&machine, &program, &options).map(|outcome| measured(&outcome)).map_err(in_words)
+            let options = cluster::Options { limit: limit(setup, size), watch };
+            let outcome = cluster::run(&setup.machine(), &program, &options).map_err(in_words)?;
+            Ok(Totals::new(&outcome).measured(outcome.cycles))
         }
-        Work::RemoteRead => remote_read(setup),
+        Work::RemoteRead => {
+            let (cycles, outcome) = RemoteReads::round_trip(&setup.machine(), &LIMITED).map_err(in_words)?;
+            let measured = Totals::new(&outcome).measured(outcome.cycles);
+            Ok(Measured { round_trip: Some(cycles), ..measured })
+        }
         Work::ReplyBandwidth(requesters) => {
             bandwidth(setup, &RemoteReads::reply_bandwidth(requesters, processors, BLOCKS, block_bytes))
         }
         Work::RequestBandwidth(requesters) => {
             bandwidth(setup, &RemoteReads::request_bandwidth(requesters, processors, BLOCKS, block_bytes))
         }
-        Work::NullHandler(percent) => requests(setup, Exchange::NullHandler, percent),
-        Work::FetchBlock(percent) => requests(setup, Exchange::FetchBlock, percent),
+        Work::NullHandler(percent) => requests(setup, Exchange::NullHandler, percent, preliminaries),
+        Work::FetchBlock(percent) => requests(setup, Exchange::FetchBlock, percent, preliminaries),
     }
 }
 
@@ -108,77 +129,38 @@ fn limit(setup: &Setup, size: Size) -> u64 {
 }
 
 fn bandwidth(setup: &Setup, reads: &RemoteReads) -> Result<Measured, String> {
-    let outcome = outcome(setup, reads)?;
-    Ok(Measured { bandwidth: reads.bytes_per_cycle(&outcome), ..measured(&outcome) })
-}
-
-/// Remote reads when the protocol's data are in the caches of who needs them: those of the second round, which are what two rounds
-/// have more than one.
-fn remote_read(setup: &Setup) -> Result<Measured, String> {
-    let twice = RemoteReads::remote_read(setup.processors, FEW_BLOCKS, setup.block_bytes);
-    let once = RemoteReads { rounds: 1, ..twice.clone() };
-    let [first, both] = [outcome(setup, &once)?, outcome(setup, &twice)?];
-    let [fewer, all] = [&first, &both].map(|outcome| outcome.processors.first().map(|one| one.remote_misses));
-    let (fewer, all) = fewer.zip(all).ok_or("there is no processor")?;
-    let reads = all.times.saturating_sub(fewer.times).max(1);
-    let round_trip = all.cycles.saturating_sub(fewer.cycles) as f64 / reads as f64;
-    Ok(Measured { round_trip: Some(round_trip), ..measured(&both) })
+    let outcome = cluster::run(&setup.machine(), reads, &LIMITED).map_err(in_words)?;
+    let measured = Totals::new(&outcome).measured(outcome.cycles);
+    Ok(Measured { bandwidth: reads.bytes_per_cycle(&outcome), ..measured })
 }
 
 /// Requests with computing in between, of which `percent` is U = C / (C + Lmin): C is the mean time of computing, Lmin that of a round
-/// trip under Fixed (§4.3.2).
-fn requests(setup: &Setup, exchange: Exchange, percent: u32) -> Result<Measured, String> {
-    let fixed = Setup { system: System::Fixed, processors: 1, ..*setup };
-    let round_trip = RequestLoop::round_trip(exchange, &fixed.machine()).map_err(in_words)?.0 as f64;
+/// trip under Fixed (§4.3.2). What the warm-up counted is taken off.
+fn requests(
+    setup: &Setup,
+    exchange: Exchange,
+    percent: u32,
+    preliminaries: &Preliminaries,
+) -> Result<Measured, String> {
+    let round_trip = preliminaries.round_trip(setup, exchange)?;
     let compute = f64::from(percent) / f64::from(100 - percent) * round_trip;
-    let iterations = REQUESTS / setup.processors;
-    let load_every = Some(LOAD_EVERY);
-    let loops = RequestLoop { exchange, compute, load_every, iterations, alone: false, seed: SEED };
-    let outcome = loops.run(&setup.machine(), &cluster::Options { limit: LIMIT, ..Default::default() }).map_err(in_words)?;
+    let loops = request_loop(exchange, compute, REQUESTS / setup.processors, setup.seed);
+    let outcome = loops.run(&setup.machine(), &LIMITED).map_err(in_words)?;
     let warm = outcome.episodes.first().map_or(0, |barrier| barrier.cycles);
-    let all = measured(&outcome);
-    Ok(Measured { cycles: outcome.cycles - warm, round_trip: Some(round_trip), ..all })
+    let totals = Totals::new(&outcome).since(&preliminaries.warm_up(setup)?);
+    Ok(Measured { round_trip: Some(round_trip), ..totals.measured(outcome.cycles - warm) })
 }
 
-fn outcome(setup: &Setup, reads: &RemoteReads) -> Result<Outcome, String> {
-    cluster::run(&setup.machine(), reads, &cluster::Options { limit: LIMIT, ..Default::default() }).map_err(in_words)
+/// Each processor warms its cache, then sends `iterations` requests.
+pub(super) const fn request_loop(
+    exchange: Exchange,
+    compute: f64,
+    iterations: u32,
+    seed: u64,
+) -> RequestLoop {
+    RequestLoop { exchange, compute, load_every: Some(LOAD_EVERY), iterations, alone: false, seed }
 }
 
-fn in_words(error: Error) -> String {
+pub(super) fn in_words(error: Error) -> String {
     error.to_string()
-}
-
-fn measured(outcome: &Outcome) -> Measured {
-    let of_processors = |of: fn(&Breakdown) -> u64| outcome.processors.iter().map(of).sum::<u64>();
-    let devices = || outcome.nodes.iter().map(|node| &node.device);
-    let handlers = |device: &DeviceTally| {
-        let counts = device.handlers.values().chain([&device.exchanges]);
-        counts.fold((0, 0), |(times, cycles), count| (times + count.times, cycles + count.cycles))
-    };
-    let all = devices().map(|device| handlers(device).0).sum();
-    let (times, cycles) = devices().next().map(handlers).unwrap_or_default();
-    let (misses, missed) = devices().fold((0, 0), |(times, cycles), device| {
-        (times + device.state_misses.times, cycles + device.state_misses.cycles)
-    });
-    let lifetime = of_processors(|one| one.end);
-    let busy = of_processors(Breakdown::computing) + of_processors(|one| one.cache_misses.cycles);
-    Measured {
-        cycles: outcome.cycles,
-        references: outcome.references(),
-        computing: 100.0 * ratio(busy, lifetime),
-        round_trip: None,
-        bandwidth: None,
-        remote_misses: of_processors(|one| one.remote_misses.times),
-        interrupts: of_processors(|one| one.interrupts.times),
-        messages: outcome.network.messages.values().sum(),
-        handlers: all,
-        waited: ratio(devices().map(|device| device.waited).sum(), all),
-        occupancy: ratio(cycles, times),
-        state_miss: ratio(missed, misses),
-    }
-}
-
-/// `part / whole`; 0 if there is nothing.
-fn ratio(part: u64, whole: u64) -> f64 {
-    part as f64 / whole.max(1) as f64
 }

@@ -1,6 +1,7 @@
 //! The runs that each figure needs, for its charts and for the claims about it.
 
 use super::runs::REQUESTERS;
+use super::scatter::ProgramOf;
 use super::setup::{INTERRUPTS, LOW, Setup};
 use super::system::{PROTOCOL_PROCESSORS, System, hurricane, hurricane_1, slow_hurricane};
 use super::work::{App, Work};
@@ -51,13 +52,22 @@ pub const fn floating(per_node: u32, app: App) -> Setup {
     Setup::chapter_4(System::Floating, per_node, app)
 }
 
-/// The runs of all `figures`, each once.
+/// The runs of all `figures`, each once, with their repetitions and those that say how much their programs scatter.
 #[must_use]
 pub fn setups(figures: &[&str]) -> BTreeSet<Setup> {
+    let read = read_by(figures);
+    let programs: BTreeSet<ProgramOf> = read.iter().filter_map(ProgramOf::new).collect();
+    let repeated = read.into_iter().flat_map(Setup::all_draws);
+    repeated.chain(programs.into_iter().flat_map(ProgramOf::perturbed)).collect()
+}
+
+/// What the charts of `figures` and the claims about them read.
+#[must_use]
+pub fn read_by(figures: &[&str]) -> BTreeSet<Setup> {
     figures.iter().flat_map(|figure| of_figure(figure)).collect()
 }
 
-/// The runs that a figure and its claims need.
+/// What a figure and its claims read.
 fn of_figure(figure: &str) -> Vec<Setup> {
     let base = |setup| setup;
     match figure {
@@ -88,6 +98,7 @@ fn of_figure(figure: &str) -> Vec<Setup> {
         "5-10" => clustered(&hurricanes_1()),
         "5-11" => blocked(&hurricanes(hurricane)),
         "5-12" => blocked(&hurricanes_1()),
+        "scatter" => ProgramOf::all().flat_map(ProgramOf::base).collect(),
         "5-13" => systems(&[clocked(), vec![System::SComa]].concat(), base),
         _ => Vec::new(),
     }
@@ -200,6 +211,7 @@ fn blocked(ours: &[System]) -> Vec<Setup> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::falsafi_1998::scatter::{PERTURBED, SYSTEMS_5};
     use crate::falsafi_1998::source;
 
     fn names() -> Vec<&'static str> {
@@ -223,7 +235,8 @@ mod tests {
     #[test]
     fn a_figure_needs_its_own_runs_only() {
         let alone = setups(&["5-8"]);
-        assert_eq!(alone.len(), System::CHAPTER_5.len() * App::CHAPTER_5.len());
+        let perturbed = SYSTEMS_5.len() * (PERTURBED.len() - 1);
+        assert_eq!(alone.len(), (System::CHAPTER_5.len() + perturbed) * App::CHAPTER_5.len());
         assert!(setups(&["5-8", "table-5-3"]).len() < alone.len() + 2 * App::CHAPTER_5.len());
     }
 }

@@ -2,12 +2,15 @@
 
 use super::measured::Obtained;
 use super::plan;
+use super::preliminaries::Preliminaries;
 use super::runs::Runs;
 use super::setup::Setup;
 use core::cmp::Reverse;
+use core::ops::ControlFlow;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use warmcore_sim::cluster::Moment;
 use warmcore_workload::programs::Size;
 
 /// Why a finished run could not be saved.
@@ -35,14 +38,15 @@ pub struct Options {
 
 /// Executes the runs that `options` ask for, side by side, the longest first.
 ///
-/// A run whose result is `known` is not executed again. Each new result is passed to `finished`, so that it can be saved. `progress`
-/// is called with the part that is done, from 0 to 1. No run is begun once `stop` is set. A run without figures is a result too: it
-/// says why.
+/// `watch` gives who watches a run of a program. A run whose result is `known` is not executed again. Each new result is passed to `finished`, so that it can be saved. `progress`
+/// is called with the part that is done, from 0 to 1. No run is begun once `stop` is set, and one that is stopped then has no result. A
+/// run without figures is a result too: it says why.
 ///
 /// # Errors
 /// If `finished` fails, or `stop` is set.
-pub fn reproduce(
+pub fn reproduce<W: Fn(Moment) -> ControlFlow<()>>(
     options: &Options,
+    watch: impl Fn() -> W + Sync,
     known: impl Fn(&Setup) -> Option<Obtained> + Sync,
     finished: impl Fn(&Setup, &Obtained) -> Result<(), KeepError> + Sync,
     progress: impl Fn(f64) + Sync,
@@ -52,6 +56,7 @@ pub fn reproduce(
     setups.sort_by_key(|setup| (Reverse(setup.weight()), *setup));
     let all: u64 = setups.iter().map(Setup::weight).sum();
     let done = AtomicU64::new(0);
+    let preliminaries = Preliminaries::default();
     let tell = |setup: &Setup| {
         let before = done.fetch_add(setup.weight(), Ordering::Relaxed);
         progress((before + setup.weight()) as f64 / all.max(1) as f64);
@@ -61,7 +66,10 @@ pub fn reproduce(
             Some(result) => result,
             None if stop.load(Ordering::Relaxed) => return Err(ReproduceError::Interrupted),
             None => {
-                let result = Obtained::by(&setup, options.size);
+                let result = Obtained::by(&setup, options.size, &preliminaries, &watch());
+                if stop.load(Ordering::Relaxed) && matches!(result, Obtained::Failed(_)) {
+                    return Err(ReproduceError::Interrupted);
+                }
                 finished(&setup, &result).map_err(ReproduceError::Keep)?;
                 result
             }
@@ -72,5 +80,5 @@ pub fn reproduce(
     // Who is free takes the next one. Shares of the list would leave the long ones to one thread.
     let results: BTreeMap<Setup, Obtained> =
         setups.into_iter().par_bridge().map(obtain).collect::<Result<_, _>>()?;
-    Ok(Runs { size: options.size, results })
+    Ok(Runs::new(options.size, results))
 }

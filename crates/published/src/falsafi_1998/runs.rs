@@ -2,11 +2,12 @@
 
 use super::cost::cost_performance;
 use super::measured::{Measured, Obtained};
+use super::scatter::Scatter;
 use super::setup::Setup;
 use super::system::System;
 use super::work::{App, Work};
-use crate::Value;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use warmcore_workload::programs::Size;
 
 /// A value, or why there is none.
@@ -17,23 +18,52 @@ pub const MHZ: f64 = 400.0;
 /// Requesters of the bandwidth figures.
 pub const REQUESTERS: [u32; 6] = [1, 2, 4, 8, 12, 16];
 
-/// All results.
+/// All results, as a recipe sees them: one of the repetitions of each setup, and perhaps one run longer or shorter than it was.
 #[derive(Clone, Debug)]
 pub struct Runs {
     /// The size of the programs' inputs.
     pub size: Size,
     /// What came of each run.
-    pub results: BTreeMap<Setup, Obtained>,
+    pub results: Arc<BTreeMap<Setup, Obtained>>,
+    /// How much the programs scatter.
+    pub scatter: Arc<Scatter>,
+    /// The number of the repetition that is seen.
+    draw: usize,
+    /// The run that is seen as taking so many times as long.
+    lengthened: Option<(Setup, f64)>,
 }
 
 impl Runs {
+    /// `results` with inputs of this `size`.
+    #[must_use]
+    pub fn new(size: Size, results: BTreeMap<Setup, Obtained>) -> Self {
+        let scatter = Arc::new(Scatter::new(&results));
+        Self { size, results: Arc::new(results), scatter, draw: 0, lengthened: None }
+    }
+
+    /// The repetition with this number.
+    #[must_use]
+    pub fn drawn(&self, draw: usize) -> Self {
+        Self { draw, ..self.clone() }
+    }
+
+    /// The same, if `setup` took `factor` times as long.
+    #[must_use]
+    pub fn lengthened(&self, setup: Setup, factor: f64) -> Self {
+        Self { lengthened: Some((setup, factor)), ..self.clone() }
+    }
+
     /// The figures of a run.
     ///
     /// # Errors
     /// Why there are none, in words.
-    pub fn get(&self, setup: &Setup) -> Found<&Measured> {
+    pub fn get(&self, setup: &Setup) -> Found<Measured> {
+        let setup = &setup.draw(self.draw);
         match self.results.get(setup) {
-            Some(Obtained::Measured(measured)) => Ok(measured),
+            Some(Obtained::Measured(measured)) => Ok(match self.lengthened {
+                Some((longer, factor)) if longer == *setup => measured.lengthened(factor),
+                _ => *measured,
+            }),
             Some(Obtained::Failed(reason)) => Err(format!("No result of {setup}: {reason}.")),
             None => Err(format!("No result of {setup}: it was not run.")),
         }
@@ -106,13 +136,13 @@ impl Runs {
         Ok(100.0 * self.speedup(&ours, &theirs)?)
     }
 
-    /// A program's value: exact with the full input, without an interval with a scaled one.
+    /// Whether an interrupt happened in any repetition of `setup`.
     #[must_use]
-    pub fn value(&self, value: f64) -> Value {
-        match self.size {
-            Size::Published => Value::exact(value),
-            Size::Quick => Value { mean: value, low: f64::NEG_INFINITY, high: f64::INFINITY },
-        }
+    pub fn interrupted(&self, setup: &Setup) -> bool {
+        setup.all_draws().any(|run| match self.results.get(&run) {
+            Some(Obtained::Measured(measured)) => measured.interrupts > 0,
+            _ => false,
+        })
     }
 
     /// Runs without a result, with the reasons.

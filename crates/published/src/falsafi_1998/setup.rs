@@ -17,6 +17,10 @@ pub const NODES: u32 = 16;
 pub const PROCESSORS: u32 = 64;
 /// Bytes of a processor's cache (§1.3.1).
 pub const CACHE: u64 = 1 << 20;
+/// Cycles of the network's latency (Table 5.1).
+pub const NETWORK: u64 = 100;
+/// Names the random numbers of a run that is not repeated with others.
+pub const SEED: u64 = 1;
 
 /// A run: its result depends on this and on the inputs' size alone.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
@@ -33,6 +37,10 @@ pub struct Setup {
     pub cache_bytes: u64,
     /// Cycles of 400 MHz that an interrupt takes.
     pub interrupt: u64,
+    /// Cycles of the network's latency.
+    pub network: u64,
+    /// Names the random numbers of chapter 4's microbenchmarks.
+    pub seed: u64,
     /// What it executes.
     pub work: Work,
 }
@@ -48,6 +56,8 @@ impl Setup {
             block_bytes: 128,
             cache_bytes: CACHE,
             interrupt: LOW,
+            network: NETWORK,
+            seed: SEED,
             work: Work::Program(app),
         }
     }
@@ -68,6 +78,8 @@ impl Setup {
             block_bytes: 64,
             cache_bytes: CACHE,
             interrupt: LOW,
+            network: NETWORK,
+            seed: SEED,
             work: Work::Program(app),
         }
     }
@@ -118,6 +130,18 @@ impl Setup {
         Self { interrupt: if self.system.interrupts() { interrupt } else { LOW }, ..self }
     }
 
+    /// The same over a network with a latency of `network` cycles.
+    #[must_use]
+    pub const fn over_network(self, network: u64) -> Self {
+        Self { network, ..self }
+    }
+
+    /// The same with other random numbers.
+    #[must_use]
+    pub const fn seeded(self, seed: u64) -> Self {
+        Self { seed, ..self }
+    }
+
     /// The same processors on nodes of `per_node`.
     #[must_use]
     pub const fn clustered(self, per_node: u32) -> Self {
@@ -135,7 +159,7 @@ impl Setup {
             cache_bytes: self.cache_bytes,
             line_bytes: machine.line_bytes.min(self.block_bytes),
             interleaving,
-            timing: Timing { interrupt: self.interrupt, ..machine.timing },
+            timing: Timing { interrupt: self.interrupt, network: self.network, ..machine.timing },
             ..machine
         }
     }
@@ -167,16 +191,24 @@ const fn computing(system: System, per_node: u32) -> u32 {
 }
 
 impl fmt::Display for Setup {
-    /// `barnes on Hurricane 4pp, 8 nodes of 8, blocks of 64 bytes, caches of 1024 KB, interrupts of 200 cycles`; it differs for
-    /// different runs.
+    /// `barnes on Hurricane 4pp, 8 nodes of 8, blocks of 64 bytes, caches of 1024 KB, interrupts of 200 cycles`, with another
+    /// latency or seed than the usual one if it has one; it differs for different runs.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { system, nodes, processors, block_bytes, cache_bytes, interrupt, work } = self;
+        let Self { system, nodes, processors, block_bytes, cache_bytes, interrupt, network, seed, work } =
+            self;
         let cache = cache_bytes >> 10;
         write!(
             f,
             "{work} on {system}, {nodes} nodes of {processors}, blocks of {block_bytes} bytes, caches of {cache} KB, \
              interrupts of {interrupt} cycles"
-        )
+        )?;
+        if *network != NETWORK {
+            write!(f, ", a network of {network} cycles")?;
+        }
+        if *seed != SEED {
+            write!(f, ", seed {seed}")?;
+        }
+        Ok(())
     }
 }
 

@@ -1,11 +1,13 @@
 //! Falsafi 1998 as data, and the evidence for its claims in a report.
 
-use super::runs::Runs;
+use super::runs::{Runs, mean};
+use super::scatter::ProgramOf;
+use super::setup::Setup;
 use super::system::{System, hurricane};
 use super::work::App;
-use super::{charts, claims, columns, figures};
-use crate::falsafi_1998::runs::mean;
-use crate::{Conclusion, Evidence, Source};
+use super::{charts, claims, columns, draws, figures, plan, uncertainty};
+use crate::verdict::Standing;
+use crate::{Claim, Conclusion, Evidence, Finding, Source, ValueAt};
 use warmcore_record::columns::ColumnsError;
 use warmcore_record::document::KeyFigure;
 use warmcore_record::{Block, Columns};
@@ -92,10 +94,11 @@ const CHOICES: [&str; 14] = [
      the latency of memory, the bandwidth of network interfaces, the lines of caches. Ours follow from rows of Table 5.1, or are those of \
      the bus.",
     "Table 5.1 is for blocks of 64 bytes. For others, each 32 bytes of a fetch cost half of S-COMA's row.",
-    "The steps of Typhoon-1 are not given. They are those of Hurricane-1, with two values set by the stated round trips.",
+    "The steps of Typhoon-1 are not given. They are those of Hurricane-1, with two values set by the stated round trips of Stache. What \
+     fetch-block takes to copy between cache and device is set by its own stated round trip.",
     "Messages without data are not in Table 5.1. They cost what a request costs.",
     "How often the microbenchmarks of chapter 4 access their private segment is not given: once in 100 cycles of computing. Each node \
-     sends 6000 requests, and C is set by the round trip that is simulated.",
+     sends 6000 requests, and C is set by the round trip that is simulated. Several seeds of the computing times are averaged.",
     "With blocks of 32 bytes the caches' lines have 32 bytes; otherwise 64.",
     "Compute-utilization of a program is taken to be the part of the compute processors' time under Fixed with two processors per node in \
      which they wait neither for remote blocks nor for each other.",
@@ -128,7 +131,7 @@ const GLOSSARY: [(&str, &str); 9] = [
 
 /// How much results depend on the programs' inputs, as `warmcore simulate cluster` gave it for scenarios that differ in
 /// `program.seed` alone.
-const SEEDS: &str = "How much values depend on the inputs was measured apart from this run and on an earlier state of the simulated machine, with \
+const INPUTS: &str = "How much values depend on the inputs was measured apart from this run and on an earlier state of the simulated machine, with \
                      three seeds and scaled inputs. Cholesky, fft, \
                      water-sp, gauss and lu take the same cycles whatever the seed. The performance of the others relative to S-COMA differs \
                      between seeds by at most 3.8 points for barnes, 3.5 for em3d and fmm, and 0.6 for radix (three devices each); the \
@@ -140,12 +143,29 @@ impl Evidence for Runs {
         "clusters of SMPs with 400-MHz processors (simulated)".to_owned()
     }
 
+    fn find(&self, claim: &Claim<Self>) -> Option<Finding> {
+        uncertainty::finding(self, claim)
+    }
+
+    fn explain(&self, claim: &Claim<Self>, finding: &Finding) -> String {
+        let band = claim.reading.band();
+        let is_open = |at: &ValueAt| Standing::new(at.value, band) == Standing::Undecided;
+        let reads_programs = plan::read_by(claim.needs).iter().any(|setup| ProgramOf::new(setup).is_some());
+        match reads_programs && self.size == Size::Published && finding.found.iter().any(is_open) {
+            true => "This is within the scatter of the programs' runs.".to_owned(),
+            false => String::new(),
+        }
+    }
+
     fn key_figures(&self) -> Vec<KeyFigure> {
+        let setups: Vec<Setup> = plan::read_by(&["5-8"]).into_iter().collect();
         let average = |system, meaning: &str| {
-            let mean = mean(App::CHAPTER_5.map(|app| self.relative(system, app, |setup| setup))).ok()?;
+            let recipe =
+                |runs: &Self| mean(App::CHAPTER_5.map(|app| runs.relative(system, app, |setup| setup)));
+            let mean = self.estimate(&setups, recipe).ok()?;
             Some(KeyFigure {
-                value: format!("{mean:.0} %"),
-                half_width: String::new(),
+                value: format!("{:.0} %", mean.mean),
+                half_width: mean.half_width.map_or_else(String::new, |half| format!("± {half:.1} %")),
                 meaning: meaning.to_owned(),
             })
         };
@@ -164,11 +184,16 @@ impl Evidence for Runs {
 
     fn notes(&self) -> Vec<String> {
         let mut notes = vec![
-            "Runs have no random choices beside the programs' inputs and the computing times of figures 4-2 to 4-4, of which there is one draw \
-             each: the same command gives the same values, and they have no interval. Their distance from those of the thesis is that of two simulators and of two versions of the \
-             programs."
-                .to_owned(),
-            SEEDS.to_owned(),
+            format!(
+                "A run always gives the same value, but accidents decide which. Each point of figures 4-2 to 4-4 is the mean of {} seeds, \
+                 each of figures 5-5 to 5-7 that of {} network latencies ({} cycles), with a 95 % interval. Values of programs have the \
+                 interval that the scatter of their runs gives: see \"what a cycle of latency changes\". No interval says how far this \
+                 simulator and these programs are from those of the thesis.",
+                draws::SEEDS,
+                draws::LATENCIES.len(),
+                draws::LATENCIES.map(|cycles| cycles.to_string()).join(", ")
+            ),
+            INPUTS.to_owned(),
         ];
         if self.size == Size::Quick && self.has_programs() {
             notes.push(

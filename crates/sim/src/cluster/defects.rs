@@ -49,7 +49,7 @@ fn found(defect: Option<Defect>, device: Device) -> usize {
         let tester = Tester { seed, operations: 400, groups: 6 };
         let (mut system, prepared) = lay_out(&machine, &tester).expect("it is laid out");
         system.defect = defect;
-        let run = system.run(&Options { limit: 50_000_000, ..Options::default() });
+        let run = system.run(&Options::within(50_000_000));
         run.and_then(|()| finish(&system, &*prepared)).is_err()
     };
     (0..10).filter(finds).count()

@@ -4,7 +4,10 @@
 //! In each round the blocks' owners, whose nodes are their homes, write them; then the readers read each, a miss every time. The
 //! first round finds the protocol's data in no cache, so that figures are those of later rounds.
 
+use super::error::Error;
+use super::machine::Machine;
 use super::outcome::Outcome;
+use super::run::{Options, run};
 use warmcore_units::Fault;
 use warmcore_workload::programs::{
     Address, BarrierId, Home, Image, Prepared, Program, SharedMemory, WrongResult,
@@ -17,6 +20,9 @@ const READ: BarrierId = BarrierId(1);
 
 /// Cycles of computing before blocks are read, so that what the barrier has sent does not meet the first requests.
 const SETTLING: u32 = 20_000;
+
+/// Blocks of the remote read: fewer than a block buffer holds, so that none is written back meanwhile.
+const FEW_BLOCKS: u64 = 8;
 
 /// A reader, and the owner of the blocks that it reads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -45,6 +51,20 @@ impl RemoteReads {
     #[must_use]
     pub fn remote_read(processors: u32, blocks: u64, block_bytes: u64) -> Self {
         Self { pairs: vec![Pair { reader: 0, owner: processors }], blocks, block_bytes, rounds: 2 }
+    }
+
+    /// Mean cycles of a remote read on `machine` with nothing in its way, and the run in which it was measured: reads of the second
+    /// round, which find the protocol's data in the caches of who needs them. They are what two rounds have more than one.
+    ///
+    /// # Errors
+    /// If the machine is impossible, or takes longer than `options` allow.
+    pub fn round_trip(machine: &Machine, options: &Options<'_>) -> Result<(f64, Outcome), Error> {
+        let twice = Self::remote_read(machine.processors, FEW_BLOCKS, machine.block_bytes);
+        let once = Self { rounds: 1, ..twice.clone() };
+        let [first, both] = [run(machine, &once, options)?, run(machine, &twice, options)?];
+        let [fewer, all] = [&first, &both].map(|outcome| outcome.processors[0].remote_misses);
+        let reads = all.times.saturating_sub(fewer.times).max(1);
+        Ok((all.cycles.saturating_sub(fewer.cycles) as f64 / reads as f64, both))
     }
 
     /// `requesters` nodes of `processors`, on each of which a processor reads blocks of the first node. It takes a node more.

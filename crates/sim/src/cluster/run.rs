@@ -53,9 +53,17 @@ pub struct Moment {
     pub references: u64,
 }
 
+impl Options<'static> {
+    /// A run that may take `limit` cycles, and that nobody watches.
+    #[must_use]
+    pub const fn within(limit: u64) -> Self {
+        Self { limit, watch: &|_| ControlFlow::Continue(()) }
+    }
+}
+
 impl Default for Options<'_> {
     fn default() -> Self {
-        Self { limit: u64::MAX, watch: &|_| ControlFlow::Continue(()) }
+        Options::within(u64::MAX)
     }
 }
 

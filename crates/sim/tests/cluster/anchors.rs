@@ -3,24 +3,10 @@
 use warmcore_sim::cluster::exchange::Exchange;
 use warmcore_sim::cluster::microbenchmarks::RemoteReads;
 use warmcore_sim::cluster::requests::RequestLoop;
-use warmcore_sim::cluster::{Device, Machine, Options, Outcome, Policy, Scheduling, run};
+use warmcore_sim::cluster::{Device, Machine, Options, Policy, Scheduling};
 
-fn outcome(machine: &Machine, program: &RemoteReads) -> Outcome {
-    run(machine, program, &Options::default()).expect("the program runs")
-}
-
-/// Mean cycles of a remote read, when the protocol's data are in the caches of who needs them. There are few blocks, so that
-/// none is written back from the block buffer meanwhile.
 fn remote_read(machine: &Machine) -> f64 {
-    const BLOCKS: u64 = 8;
-    let once = RemoteReads {
-        rounds: 1,
-        ..RemoteReads::remote_read(machine.processors, BLOCKS, machine.block_bytes)
-    };
-    let twice = RemoteReads { rounds: 2, ..once.clone() };
-    let [first, both] = [once, twice].map(|program| outcome(machine, &program).processors[0].remote_misses);
-    assert_eq!(both.times - first.times, BLOCKS);
-    (both.cycles - first.cycles) as f64 / BLOCKS as f64
+    RemoteReads::round_trip(machine, &Options::default()).expect("the program runs").0
 }
 
 #[test]

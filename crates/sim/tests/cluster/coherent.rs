@@ -25,7 +25,7 @@ pub(crate) fn machines(nodes: u32, processors: u32) -> Vec<Machine> {
 
 pub(crate) fn test(machine: &Machine, seed: u64) -> Result<Outcome, Error> {
     let tester = Tester { seed, operations: 400, groups: 6 };
-    run(machine, &tester, &Options { limit: 2_000_000_000, ..Options::default() })
+    run(machine, &tester, &Options::within(2_000_000_000))
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn many_processors_that_also_run_the_protocol_do_not_starve() {
     // All want the same few blocks, and execute each other's demands for them.
     let machine = Machine::chapter_5(8, 12, Device::Hurricane1(Scheduling::Multiplexed));
     let tester = Tester { seed: 77, operations: 40, groups: 2 };
-    let outcome = run(&machine, &tester, &Options { limit: 100_000_000, ..Options::default() });
+    let outcome = run(&machine, &tester, &Options::within(100_000_000));
     assert!(outcome.is_ok(), "{:?}", outcome.err());
 }
 

@@ -17,7 +17,7 @@ fn small() -> Vec<AnyProgram> {
 }
 
 fn outcome(machine: &Machine, program: &AnyProgram) -> Result<Outcome, Error> {
-    run(machine, program, &Options { limit: 10_000_000_000, ..Options::default() })
+    run(machine, program, &Options::within(10_000_000_000))
 }
 
 #[test]

@@ -83,7 +83,7 @@ impl Prepared for Laid {
 
 fn error(program: Ill) -> Error {
     let machine = Machine::chapter_5(2, 2, Device::SComa);
-    run(&machine, &program, &Options { limit: 500_000, ..Options::default() }).expect_err("it cannot run")
+    run(&machine, &program, &Options::within(500_000)).expect_err("it cannot run")
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Charts and tables of chapter 4.
 
-use super::{Frame, Named, Picks, beside, line, percent, plain, table};
+use super::{Frame, Named, Picks, beside, line, percent, plain, speedup, table};
 use crate::falsafi_1998::plan::{
     BLOCKS_4, CACHES, COST_UTILIZATIONS, COSTED, HIGH, HIGHEST, MOST, MOST_COSTED, MOST_PAIRED, PROTOCOLS,
     UTILIZATIONS, fixed, floating, single,
@@ -13,6 +13,7 @@ use crate::falsafi_1998::work::{App, Work};
 use warmcore_record::Block;
 use warmcore_record::chart::Series;
 use warmcore_record::table::Row;
+use warmcore_units::Estimate;
 
 type Protocol = fn(u32) -> Work;
 
@@ -26,9 +27,16 @@ fn alone() -> [(String, ()); 1] {
 }
 
 /// Execution time of `system` on nodes of `per_node` over that of Fixed on nodes of `fixed`.
-fn time(runs: &Runs, system: System, per_node: u32, cycles: u64, fixed: u32, work: Work) -> Found<f64> {
+fn time(
+    runs: &Runs,
+    system: System,
+    per_node: u32,
+    cycles: u64,
+    fixed: u32,
+    work: Work,
+) -> Found<Estimate<f64>> {
     let other = Setup::pair(System::Fixed, fixed, work);
-    runs.speedup(&other, &Setup::pair(system, per_node, work).interrupted(cycles))
+    speedup(runs, other, Setup::pair(system, per_node, work).interrupted(cycles))
 }
 
 pub(super) fn interrupts_paired(runs: &Runs) -> Vec<Block> {
@@ -80,7 +88,7 @@ pub(super) fn processors_paired(runs: &Runs) -> Vec<Block> {
 }
 
 /// Fixed and Floating over the number of processors, each with `value`.
-fn both(most: u32, value: impl Fn(System, u32) -> Found<f64>) -> Vec<Series> {
+fn both(most: u32, value: impl Fn(System, u32) -> Found<Estimate<f64>>) -> Vec<Series> {
     let of = |system: System| line(system.to_string(), (2..=most).map(|n| (f64::from(n), value(system, n))));
     [System::Fixed, System::Floating].map(of).to_vec()
 }
@@ -92,9 +100,14 @@ pub(super) fn costs_paired(runs: &Runs) -> Vec<Block> {
     let series = |protocol: &Protocol, &u: &u32| {
         let work = protocol(u);
         let alone = Setup::pair(System::Floating, 1, work);
-        both(MOST_PAIRED, |system, n| runs.cost_performance(&Setup::pair(system, n, work), n, &alone))
+        both(MOST_PAIRED, |system, n| costed(runs, Setup::pair(system, n, work), n, alone))
     };
     vec![cost("figure-4-4-cost").block(picks.choices(), picks.views(series))]
+}
+
+/// Cost over performance of nodes with `per_node` processors of which `setup` makes use, against those of `single`.
+fn costed(runs: &Runs, setup: Setup, per_node: u32, single: Setup) -> Found<Estimate<f64>> {
+    runs.estimate(&[setup, single], |runs| runs.cost_performance(&setup, per_node, &single))
 }
 
 fn cost(id: &str) -> Frame<'_> {
@@ -118,7 +131,7 @@ pub(super) fn speedups(runs: &Runs, figure: &str) -> Vec<Block> {
     let picks = Picks { first: ("Program", &apps), second: (label, &varied) };
     let series = |&app: &App, &(block, cache): &(u64, u64)| {
         let vary = |setup: Setup| setup.blocks(block).caches(cache);
-        both(MOST, |system, n| runs.speedup(&vary(Setup::chapter_4(system, n, app)), &vary(single(app))))
+        both(MOST, |system, n| speedup(runs, vary(Setup::chapter_4(system, n, app)), vary(single(app))))
     };
     vec![
         Frame {
@@ -135,19 +148,28 @@ pub(super) fn speedups(runs: &Runs, figure: &str) -> Vec<Block> {
 pub(super) fn table_4_2(runs: &Runs) -> Vec<Block> {
     let row = |app: App| {
         let published = tables::table_4_2(app).unwrap_or_default();
-        let cells = (0..6).map(|column| beside(published[column], column_4_2(runs, app, column), 2));
+        let ours = |column| {
+            let setups = [fixed(2, app), time_4_2(app, column)];
+            runs.estimate(&setups, |runs| column_4_2(runs, app, column))
+        };
+        let cells = (0..6).map(|column| beside(published[column], ours(column), 2));
         Row::new(app.name(), cells.collect())
     };
     let header = ["", "Single / Fixed, 0.5 µs", "5 µs", "50 µs", "Floating / Fixed, 0.5 µs", "5 µs", "50 µs"];
-    let note = "Published | ours: execution times over those of Fixed with two processors per node.";
+    let note = "Published | ours: execution times over those of Fixed with two processors per node, ours with what their runs scatter.";
     let rows = App::CHAPTER_4.map(row).to_vec();
     vec![table("table-4-2-times", "Sensitivity to the interrupt overhead", &header, rows, note)]
 }
 
 /// A column of Table 4.2.
 pub(crate) fn column_4_2(runs: &Runs, app: App, column: usize) -> Found<f64> {
+    runs.speedup(&fixed(2, app), &time_4_2(app, column))
+}
+
+/// Whose time it is.
+fn time_4_2(app: App, column: usize) -> Setup {
     let setup = if column < 3 { single(app) } else { floating(2, app) };
-    runs.speedup(&fixed(2, app), &setup.interrupted(INTERRUPTS[column % 3]))
+    setup.interrupted(INTERRUPTS[column % 3])
 }
 
 pub(super) fn costs(runs: &Runs) -> Vec<Block> {
@@ -157,7 +179,7 @@ pub(super) fn costs(runs: &Runs) -> Vec<Block> {
     let series = |&app: &App, &cycles: &u64| {
         both(MOST_COSTED, |system, n| {
             let setup = Setup::chapter_4(system, n, app).interrupted(cycles);
-            runs.cost_performance(&setup, n, &single(app).interrupted(cycles))
+            costed(runs, setup, n, single(app).interrupted(cycles))
         })
     };
     vec![cost("figure-4-8-cost").block(picks.choices(), picks.views(series))]

@@ -1,6 +1,6 @@
 //! Charts and tables of chapter 5.
 
-use super::{Frame, Named, Picks, beside, line, plain, points, table};
+use super::{Frame, Named, Picks, beside, line, plain, points, speedup, table};
 use crate::falsafi_1998::plan::{BLOCKS_5, CLUSTERS, clocked};
 use crate::falsafi_1998::runs::{REQUESTERS, Runs};
 use crate::falsafi_1998::setup::Setup;
@@ -15,13 +15,14 @@ const NOTE: &str = "Published | ours.";
 
 pub(super) fn totals(runs: &Runs) -> Vec<Block> {
     let systems = [System::SComa, hurricane(1), hurricane_1(1)];
+    let round_trip = |setup: Setup| runs.estimate(&[setup], |runs| runs.round_trip(&setup));
     let cells = systems
         .into_iter()
         .zip(TOTALS_5_1)
-        .map(|(system, published)| beside(published as f64, runs.round_trip(&Setup::remote_read(system)), 0));
+        .map(|(system, published)| beside(published as f64, round_trip(Setup::remote_read(system)), 0));
     let header = ["", "S-COMA", "Hurricane", "Hurricane-1"];
     let rows = vec![Row::new("a simulated remote read", cells.collect())];
-    let fixed = |bytes: u64| runs.round_trip(&Setup::remote_read(System::Fixed).blocks(bytes));
+    let fixed = |bytes: u64| round_trip(Setup::remote_read(System::Fixed).blocks(bytes));
     let stated = [(64, 1204.0), (128, 1490.0), (256, 2055.0)];
     let cells = stated.into_iter().map(|(bytes, published)| beside(published, fixed(bytes), 0));
     let typhoon = vec![Row::new("Stache on Typhoon-1", cells.collect())];
@@ -67,7 +68,8 @@ pub(super) fn bandwidths(runs: &Runs, figure: &str) -> Vec<Block> {
     let series = |make: &Make, &bytes: &u64| {
         let of = |&system: &System| {
             let at = |requesters: u32| {
-                (f64::from(requesters), runs.bandwidth(&make(system, requesters).blocks(bytes)))
+                let setup = make(system, requesters).blocks(bytes);
+                (f64::from(requesters), runs.estimate(&[setup], |runs| runs.bandwidth(&setup)))
             };
             line(system.to_string(), REQUESTERS.map(at))
         };
@@ -87,11 +89,11 @@ pub(super) fn bandwidths(runs: &Runs, figure: &str) -> Vec<Block> {
 
 pub(super) fn table_5_3(runs: &Runs) -> Vec<Block> {
     let row = |app: App| {
-        let [time, speedup] = tables::table_5_3(app).unwrap_or_default();
+        let [time, faster] = tables::table_5_3(app).unwrap_or_default();
         let alone = Setup::uniprocessor(app);
-        let cycles = runs.get(&alone).map(|measured| measured.cycles as f64 / 1e6);
-        let ours = runs.speedup(&Setup::chapter_5(System::SComa, app), &alone);
-        Row::new(app.name(), vec![beside(time, cycles, 0), beside(speedup, ours, 1)])
+        let cycles = runs.estimate(&[alone], |runs| Ok(runs.get(&alone)?.cycles as f64 / 1e6));
+        let ours = speedup(runs, Setup::chapter_5(System::SComa, app), alone);
+        Row::new(app.name(), vec![beside(time, cycles, 0), beside(faster, ours, 1)])
     };
     let header = ["", "uniprocessor, million cycles", "S-COMA's speedup, 8 nodes of 8"];
     let note = "Published | ours. The pace of each program is set by the first column.";
@@ -127,10 +129,10 @@ pub(super) fn performance(runs: &Runs, figure: &str) -> Vec<Block> {
     let picks = Picks { first: (label, &varied), second: ("", &alone) };
     let series = |&(per_node, bytes): &(u32, u64), (): &()| {
         let of = |&system: &System| {
-            let relative = |app| runs.relative(system, app, |setup| setup.clustered(per_node).blocks(bytes));
+            let setup = |system, app| Setup::chapter_5(system, app).clustered(per_node).blocks(bytes);
+            let relative = |app| speedup(runs, setup(system, app), setup(System::SComa, app));
             let places = App::CHAPTER_5.into_iter().enumerate();
-            let values =
-                places.map(|(place, app)| (place as f64, relative(app).map(|percent| percent / 100.0)));
+            let values = places.map(|(place, app)| (place as f64, relative(app)));
             Series::new(system.to_string(), Style::Bars, points(values))
         };
         systems.iter().map(of).collect::<Vec<Series>>()

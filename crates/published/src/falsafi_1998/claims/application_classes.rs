@@ -1,7 +1,7 @@
 //! §5.3.4.1: the three classes of programs.
 
 use super::baseline::{F58, SECTION, relative};
-use super::derive::{above, each, gain, greatest, minus, of, program, program_cases, programs};
+use super::derive::{above, at, cases, each, gain, greatest, minus, one, stated_in};
 use crate::falsafi_1998::Runs;
 use crate::falsafi_1998::system::{System, hurricane, hurricane_1};
 use crate::falsafi_1998::work::App;
@@ -30,9 +30,9 @@ fn compute_bound() -> Vec<Claim<Runs>> {
         reading: Reading::MoreThan(91.0),
         derive: |e| {
             let systems = System::CHAPTER_5.into_iter().skip(1);
-            programs(e, systems.map(|system| (system.to_string(), relative(e, system, App::WaterSp))))
+            at(systems.map(|system| (system.to_string(), relative(e, system, App::WaterSp))))
         },
-        ..of(SECTION, F58, "%", RELATIVE)
+        ..stated_in(SECTION, F58, "%", RELATIVE)
     }]
 }
 
@@ -43,8 +43,8 @@ fn latency_bound() -> Vec<Claim<Runs>> {
             says: "Hurricane with one processor performs within 90 % of S-COMA for barnes and fmm.",
             published: "at least 90 %",
             reading: Reading::MoreThan(90.0),
-            derive: |e| each(e, App::LATENCY_BOUND, |app| relative(e, hurricane(1), app)),
-            ..of(SECTION, F58, "%", RELATIVE)
+            derive: |e| each(App::LATENCY_BOUND, |app| relative(e, hurricane(1), app)),
+            ..stated_in(SECTION, F58, "%", RELATIVE)
         },
         Claim {
             id: "latency-bound-two",
@@ -52,11 +52,11 @@ fn latency_bound() -> Vec<Claim<Runs>> {
             published: "at most 11 %",
             reading: Reading::AtMost(11.0),
             derive: |e| {
-                each(e, App::LATENCY_BOUND, |app| {
+                each(App::LATENCY_BOUND, |app| {
                     above(relative(e, hurricane(2), app), relative(e, hurricane(1), app))
                 })
             },
-            ..of(SECTION, F58, "%", "gain over one embedded processor, barnes and fmm")
+            ..stated_in(SECTION, F58, "%", "gain over one embedded processor, barnes and fmm")
         },
         Claim {
             id: "latency-bound-four",
@@ -64,11 +64,11 @@ fn latency_bound() -> Vec<Claim<Runs>> {
             published: "at most 13 %",
             reading: Reading::AtMost(13.0),
             derive: |e| {
-                each(e, App::LATENCY_BOUND, |app| {
+                each(App::LATENCY_BOUND, |app| {
                     above(relative(e, hurricane(4), app), relative(e, hurricane(1), app))
                 })
             },
-            ..of(SECTION, F58, "%", "gain over one embedded processor, barnes and fmm")
+            ..stated_in(SECTION, F58, "%", "gain over one embedded processor, barnes and fmm")
         },
     ]
 }
@@ -80,8 +80,8 @@ fn latency_bound_smp() -> Vec<Claim<Runs>> {
             says: "Hurricane-1 with one processor performs within about 60 % of S-COMA for barnes and fmm.",
             published: "about 60 %",
             reading: Reading::About(60.0),
-            derive: |e| each(e, App::LATENCY_BOUND, |app| relative(e, hurricane_1(1), app)),
-            ..of(SECTION, F58, "%", RELATIVE)
+            derive: |e| each(App::LATENCY_BOUND, |app| relative(e, hurricane_1(1), app)),
+            ..stated_in(SECTION, F58, "%", RELATIVE)
         },
         Claim {
             id: "latency-bound-84",
@@ -90,25 +90,22 @@ fn latency_bound_smp() -> Vec<Claim<Runs>> {
             reading: Reading::AtMost(84.0),
             derive: |e| {
                 let all = [2, 4].into_iter().flat_map(|n| App::LATENCY_BOUND.map(|app| (n, app)));
-                programs(
-                    e,
-                    all.map(|(n, app)| {
-                        (format!("{}, {n} processors", app.name()), relative(e, hurricane_1(n), app))
-                    }),
-                )
+                at(all.map(|(n, app)| {
+                    (format!("{}, {n} processors", app.name()), relative(e, hurricane_1(n), app))
+                }))
             },
-            ..of(SECTION, F58, "%", RELATIVE)
+            ..stated_in(SECTION, F58, "%", RELATIVE)
         },
         Claim {
             id: "latency-bound-dedicated-over-mult",
             says: "Four dedicated processors are faster than Mult for barnes and fmm.",
             published: "faster",
             derive: |e| {
-                each(e, App::LATENCY_BOUND, |app| {
+                each(App::LATENCY_BOUND, |app| {
                     above(relative(e, hurricane_1(4), app), relative(e, System::Mult, app))
                 })
             },
-            ..of(SECTION, F58, "%", "gain of Hurricane-1 with four processors over Mult")
+            ..stated_in(SECTION, F58, "%", "gain of Hurricane-1 with four processors over Mult")
         },
     ]
 }
@@ -121,16 +118,16 @@ fn cholesky() -> Vec<Claim<Runs>> {
             says: "Two embedded processors improve cholesky over S-COMA by 23 %.",
             published: "23 %",
             reading: gain(23.0),
-            derive: |e| program(e, minus(relative(e, hurricane(2), App::Cholesky), Ok(100.0))),
-            ..of(SECTION, F58, "%", recipe)
+            derive: |e| one(minus(relative(e, hurricane(2), App::Cholesky), Ok(100.0))),
+            ..stated_in(SECTION, F58, "%", recipe)
         },
         Claim {
             id: "cholesky-four",
             says: "Four embedded processors improve cholesky over S-COMA by at most 32 %.",
             published: "at most 32 %",
             reading: gain(32.0),
-            derive: |e| program(e, minus(relative(e, hurricane(4), App::Cholesky), Ok(100.0))),
-            ..of(SECTION, F58, "%", recipe)
+            derive: |e| one(minus(relative(e, hurricane(4), App::Cholesky), Ok(100.0))),
+            ..stated_in(SECTION, F58, "%", recipe)
         },
     ]
 }
@@ -144,25 +141,25 @@ fn cholesky_smp() -> Vec<Claim<Runs>> {
             reading: Reading::MoreThan(10.0),
             derive: |e| {
                 let of = |n| relative(e, hurricane_1(n), App::Cholesky);
-                programs(e, [("two over one", above(of(2), of(1))), ("four over two", above(of(4), of(2)))])
+                at([("two over one", above(of(2), of(1))), ("four over two", above(of(4), of(2)))])
             },
-            ..of(SECTION, F58, "%", "gain by doubling; more than 10 % counts as significant")
+            ..stated_in(SECTION, F58, "%", "gain by doubling; more than 10 % counts as significant")
         },
         Claim {
             id: "cholesky-hurricane-1-four",
             says: "Hurricane-1 with four processors outperforms S-COMA for cholesky.",
             published: "above 100 %",
             reading: Reading::MoreThan(100.0),
-            derive: |e| program(e, relative(e, hurricane_1(4), App::Cholesky)),
-            ..of(SECTION, F58, "%", RELATIVE)
+            derive: |e| one(relative(e, hurricane_1(4), App::Cholesky)),
+            ..stated_in(SECTION, F58, "%", RELATIVE)
         },
         Claim {
             id: "cholesky-mult",
             says: "Hurricane-1 Mult performs very close to S-COMA for cholesky.",
             published: "very close",
             reading: Reading::Within(10.0),
-            derive: |e| program(e, minus(relative(e, System::Mult, App::Cholesky), Ok(100.0))),
-            ..of(SECTION, F58, "%", "gain over S-COMA; up to 10 % either way counts as very close")
+            derive: |e| one(minus(relative(e, System::Mult, App::Cholesky), Ok(100.0))),
+            ..stated_in(SECTION, F58, "%", "gain over S-COMA; up to 10 % either way counts as very close")
         },
     ]
 }
@@ -174,16 +171,16 @@ fn bursty() -> Vec<Claim<Runs>> {
             says: "Hurricane with one processor performs at best within 61 % of S-COMA for em3d, fft and radix.",
             published: "at most 61 %",
             reading: Reading::Rewritten(61.0),
-            derive: |e| program(e, greatest(App::BURSTY.map(|app| relative(e, hurricane(1), app)))),
-            ..of(SECTION, F58, "%", "the greatest performance relative to S-COMA of the three")
+            derive: |e| one(greatest(App::BURSTY.map(|app| relative(e, hurricane(1), app)))),
+            ..stated_in(SECTION, F58, "%", "the greatest performance relative to S-COMA of the three")
         },
         Claim {
             id: "bursty-hurricane-1-25",
             says: "Hurricane-1 with one processor reaches at best 25 % of S-COMA for these.",
             published: "at most 25 %",
             reading: Reading::Rewritten(25.0),
-            derive: |e| program(e, greatest(App::BURSTY.map(|app| relative(e, hurricane_1(1), app)))),
-            ..of(SECTION, F58, "%", "the greatest performance relative to S-COMA of the three")
+            derive: |e| one(greatest(App::BURSTY.map(|app| relative(e, hurricane_1(1), app)))),
+            ..stated_in(SECTION, F58, "%", "the greatest performance relative to S-COMA of the three")
         },
         Claim {
             id: "bursty-two-at-most-40",
@@ -191,11 +188,9 @@ fn bursty() -> Vec<Claim<Runs>> {
             published: "at most 40 %",
             reading: Reading::AtMost(40.0),
             derive: |e| {
-                each(e, App::BURSTY, |app| {
-                    above(relative(e, hurricane(2), app), relative(e, hurricane(1), app))
-                })
+                each(App::BURSTY, |app| above(relative(e, hurricane(2), app), relative(e, hurricane(1), app)))
             },
-            ..of(SECTION, F58, "%", "gain over one embedded processor")
+            ..stated_in(SECTION, F58, "%", "gain over one embedded processor")
         },
     ]
 }
@@ -207,24 +202,24 @@ fn bursty_parallel() -> Vec<Claim<Runs>> {
             says: "Hurricane with four processors is competitive with S-COMA for radix.",
             published: "competitive",
             reading: Reading::Within(10.0),
-            derive: |e| program(e, minus(relative(e, hurricane(4), App::Radix), Ok(100.0))),
-            ..of(SECTION, F58, "%", "gain over S-COMA; up to 10 % either way counts as competitive")
+            derive: |e| one(minus(relative(e, hurricane(4), App::Radix), Ok(100.0))),
+            ..stated_in(SECTION, F58, "%", "gain over S-COMA; up to 10 % either way counts as competitive")
         },
         Claim {
             id: "fft-four",
             says: "Hurricane with four processors is 36 % better than S-COMA for fft.",
             published: "36 %",
             reading: gain(36.0),
-            derive: |e| program(e, minus(relative(e, hurricane(4), App::Fft), Ok(100.0))),
-            ..of(SECTION, F58, "%", "gain over S-COMA")
+            derive: |e| one(minus(relative(e, hurricane(4), App::Fft), Ok(100.0))),
+            ..stated_in(SECTION, F58, "%", "gain over S-COMA")
         },
         Claim {
             id: "em3d-four-between",
             says: "Hurricane with four processors lies between these two for em3d.",
             published: "0–36 %",
             reading: Reading::Between(-10.0, 36.0),
-            derive: |e| program(e, minus(relative(e, hurricane(4), App::Em3d), Ok(100.0))),
-            ..of(SECTION, F58, "%", "gain over S-COMA, from what counts as competitive to that of fft")
+            derive: |e| one(minus(relative(e, hurricane(4), App::Em3d), Ok(100.0))),
+            ..stated_in(SECTION, F58, "%", "gain over S-COMA, from what counts as competitive to that of fft")
         },
         Claim {
             id: "bursty-hurricane-1-best",
@@ -235,15 +230,12 @@ fn bursty_parallel() -> Vec<Claim<Runs>> {
                 let systems = || [hurricane_1(1), hurricane_1(2), hurricane_1(4), System::Mult];
                 let all =
                     systems().into_iter().flat_map(|system| App::BURSTY.map(|app| relative(e, system, app)));
-                program_cases(
-                    e,
-                    [
-                        ("the greatest of all", "", greatest(all)),
-                        ("fft under Mult", "", relative(e, System::Mult, App::Fft)),
-                    ],
-                )
+                cases([
+                    ("the greatest of all", "", greatest(all)),
+                    ("fft under Mult", "", relative(e, System::Mult, App::Fft)),
+                ])
             },
-            ..of(SECTION, F58, "%", "performance relative to S-COMA")
+            ..stated_in(SECTION, F58, "%", "performance relative to S-COMA")
         },
     ]
 }

@@ -1,6 +1,6 @@
 //! §5.3.3: the bandwidth of devices with blocks of 64 bytes.
 
-use super::derive::{above, at, of, one, over};
+use super::derive::{above, at, one, over, stated_in};
 use crate::falsafi_1998::Runs;
 use crate::falsafi_1998::runs::Found;
 use crate::falsafi_1998::setup::Setup;
@@ -53,7 +53,7 @@ fn single() -> Vec<Claim<Runs>> {
                     (system.to_string(), above(with(16), with(4)))
                 }))
             },
-            ..of(
+            ..stated_in(
                 SECTION,
                 F55,
                 "%",
@@ -69,7 +69,7 @@ fn single() -> Vec<Claim<Runs>> {
             contradicts: Some(
                 "by the occupancies of Table 5.1 it can reply with 64 bytes every 145 cycles, 177 MB/s.",
             ),
-            ..of(SECTION, F55, "MB/s", "the greatest over 1 to 16 requesters")
+            ..stated_in(SECTION, F55, "MB/s", "the greatest over 1 to 16 requesters")
         },
         Claim {
             id: "s-coma-over-hurricane",
@@ -77,7 +77,7 @@ fn single() -> Vec<Claim<Runs>> {
             published: "51 %",
             reading: Reading::About(51.0),
             derive: |e| one(above(reply(e, System::SComa), reply(e, hurricane(1)))),
-            ..of(SECTION, F55, "%", "of the greatest over 1 to 16 requesters")
+            ..stated_in(SECTION, F55, "%", "of the greatest over 1 to 16 requesters")
         },
     ]
 }
@@ -90,7 +90,7 @@ fn parallel_replies() -> Vec<Claim<Runs>> {
             published: "three",
             reading: Reading::About(3.0),
             derive: |e| one(over(reply(e, hurricane(4)), reply(e, hurricane(1)))),
-            ..of(SECTION, F55, "×", "of the greatest over 1 to 16 requesters")
+            ..stated_in(SECTION, F55, "×", "of the greatest over 1 to 16 requesters")
         },
         Claim {
             id: "replies-sublinear",
@@ -106,7 +106,7 @@ fn parallel_replies() -> Vec<Claim<Runs>> {
                     )
                 }))
             },
-            ..of(
+            ..stated_in(
                 SECTION,
                 F55,
                 "%",
@@ -123,7 +123,7 @@ fn parallel_replies() -> Vec<Claim<Runs>> {
                     (format!("{processors} processors"), over_s_coma(e, hurricane(processors), 4))
                 }))
             },
-            ..of(SECTION, F55, "%", "above S-COMA; 5 % below counts as reached")
+            ..stated_in(SECTION, F55, "%", "above S-COMA; 5 % below counts as reached")
         },
         Claim {
             id: "two-processors-over-s-coma",
@@ -132,7 +132,7 @@ fn parallel_replies() -> Vec<Claim<Runs>> {
             reading: Reading::About(73.0),
             derive: |e| at([8, 12, 16].map(|n| (format!("{n} requesters"), over_s_coma(e, hurricane(2), n)))),
             contradicts: Some(TABLE_5_1),
-            ..of(SECTION, F55, "%", "above S-COMA")
+            ..stated_in(SECTION, F55, "%", "above S-COMA")
         },
         Claim {
             id: "four-processors-over-s-coma",
@@ -141,7 +141,7 @@ fn parallel_replies() -> Vec<Claim<Runs>> {
             reading: Reading::About(175.0),
             derive: |e| at([8, 12, 16].map(|n| (format!("{n} requesters"), over_s_coma(e, hurricane(4), n)))),
             contradicts: Some(TABLE_5_1),
-            ..of(SECTION, F55, "%", "above S-COMA")
+            ..stated_in(SECTION, F55, "%", "above S-COMA")
         },
     ]
 }
@@ -155,7 +155,7 @@ fn requests() -> Vec<Claim<Runs>> {
             published: "much higher",
             reading: Reading::MoreThan(1.5),
             derive: |e| one(over(request(e, System::SComa), reply(e, System::SComa))),
-            ..of(
+            ..stated_in(
                 SECTION,
                 F55,
                 "×",
@@ -169,7 +169,7 @@ fn requests() -> Vec<Claim<Runs>> {
             published: "higher",
             reading: Reading::MoreThan(1.0),
             derive: |e| one(over(request(e, hurricane(1)), reply(e, hurricane(1)))),
-            ..of(SECTION, F55, "×", recipe)
+            ..stated_in(SECTION, F55, "×", recipe)
         },
         Claim {
             id: "hurricane-1-request-below-reply",
@@ -177,7 +177,7 @@ fn requests() -> Vec<Claim<Runs>> {
             published: "lower",
             reading: Reading::AtMost(1.0),
             derive: |e| one(over(request(e, hurricane_1(1)), reply(e, hurricane_1(1)))),
-            ..of(SECTION, F55, "×", recipe)
+            ..stated_in(SECTION, F55, "×", recipe)
         },
     ]
 }
@@ -195,7 +195,7 @@ fn parallel_requests() -> Vec<Claim<Runs>> {
                     (format!("{processors} processors"), e.get(&setup).map(|measured| measured.state_miss))
                 }))
             },
-            ..of(SECTION, F55, "cycles", "mean over Hurricane's protocol processors, eight requesters")
+            ..stated_in(SECTION, F55, "cycles", "mean over Hurricane's protocol processors, eight requesters")
         },
         Claim {
             id: "second-processor-slightly",
@@ -203,7 +203,7 @@ fn parallel_requests() -> Vec<Claim<Runs>> {
             published: "slightly",
             reading: Reading::Between(0.0, 40.0),
             derive: |e| one(above(request(e, hurricane(2)), request(e, hurricane(1)))),
-            ..of(SECTION, F55, "%", "gain over one; up to the 39 % of §5.3.3.2 counts as slight")
+            ..stated_in(SECTION, F55, "%", "gain over one; up to the 39 % of §5.3.3.2 counts as slight")
         },
         Claim {
             id: "four-processors-below-s-coma",
@@ -216,7 +216,7 @@ fn parallel_requests() -> Vec<Claim<Runs>> {
                     ("below S-COMA", above(request(e, System::SComa), four())),
                 ])
             },
-            ..of(SECTION, F55, "%", "by how much it is above and below")
+            ..stated_in(SECTION, F55, "%", "by how much it is above and below")
         },
     ]
 }
@@ -237,7 +237,7 @@ fn hurricane_1_replies() -> Vec<Claim<Runs>> {
                     )
                 }))
             },
-            ..of(SECTION, F55, "%", "increase over one processor, of the linear one")
+            ..stated_in(SECTION, F55, "%", "increase over one processor, of the linear one")
         },
         Claim {
             id: "hurricane-1-over-s-coma",
@@ -245,7 +245,7 @@ fn hurricane_1_replies() -> Vec<Claim<Runs>> {
             published: "25 %",
             reading: Reading::About(25.0),
             derive: |e| at([12, 16].map(|n| (format!("{n} requesters"), over_s_coma(e, hurricane_1(4), n)))),
-            ..of(SECTION, F55, "%", "above S-COMA")
+            ..stated_in(SECTION, F55, "%", "above S-COMA")
         },
     ]
 }
@@ -262,7 +262,7 @@ fn hurricane_1_requests() -> Vec<Claim<Runs>> {
                 let with = |requesters| e.bandwidth(&Setup::request(hurricane_1(1), requesters));
                 at([8, 12, 16].map(|n| (format!("{n} requesters"), above(with(n), with(4)))))
             },
-            ..of(SECTION, F55, "%", "change from four requesters on; up to a fifth counts as slight")
+            ..stated_in(SECTION, F55, "%", "change from four requesters on; up to a fifth counts as slight")
         },
         Claim {
             id: "hurricane-1-state-doubles",
@@ -274,7 +274,7 @@ fn hurricane_1_requests() -> Vec<Claim<Runs>> {
                     |processors| Ok(e.get(&Setup::request(hurricane_1(processors), 8))?.occupancy);
                 one(over(occupancy(2), occupancy(1)))
             },
-            ..of(
+            ..stated_in(
                 SECTION,
                 F55,
                 "×",
@@ -287,7 +287,7 @@ fn hurricane_1_requests() -> Vec<Claim<Runs>> {
             published: "very low",
             reading: Reading::AtMost(0.5),
             derive: |e| one(over(request(e, hurricane_1(4)), request(e, System::SComa))),
-            ..of(SECTION, F55, "×", "over S-COMA's; up to half of it counts as very low")
+            ..stated_in(SECTION, F55, "×", "over S-COMA's; up to half of it counts as very low")
         },
     ]
 }

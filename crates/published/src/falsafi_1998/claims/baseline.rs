@@ -1,6 +1,6 @@
 //! §5.3.4.1: averages over the programs on 8 nodes of 8 processors, and what the abstract and the conclusions say of them.
 
-use super::derive::{each, gain, minus, of, program, programs};
+use super::derive::{at, each, gain, minus, one, stated_in};
 use crate::falsafi_1998::Runs;
 use crate::falsafi_1998::runs::{Found, mean};
 use crate::falsafi_1998::system::{System, hurricane, hurricane_1};
@@ -34,9 +34,9 @@ fn one_processor() -> Vec<Claim<Runs>> {
             reading: gain(32.0),
             derive: |e| {
                 let gain = |app| Ok(100.0 * (100.0 / relative(e, hurricane(1), app)? - 1.0));
-                program(e, mean(App::CHAPTER_5.map(gain)))
+                one(mean(App::CHAPTER_5.map(gain)))
             },
-            ..of(SECTION, F58, "%", "mean gain of S-COMA over the seven programs")
+            ..stated_in(SECTION, F58, "%", "mean gain of S-COMA over the seven programs")
         },
         Claim {
             id: "hurricane-1-up-to-89",
@@ -45,9 +45,9 @@ fn one_processor() -> Vec<Claim<Runs>> {
             reading: Reading::Rewritten(89.0),
             derive: |e| {
                 let losses = App::CHAPTER_5.map(|app| minus(Ok(100.0), relative(e, hurricane_1(1), app)));
-                program(e, super::derive::greatest(losses))
+                one(super::derive::greatest(losses))
             },
-            ..of(
+            ..stated_in(
                 SECTION,
                 F58,
                 "%",
@@ -60,8 +60,8 @@ fn one_processor() -> Vec<Claim<Runs>> {
             says: "Hurricane with one processor is within 24 % of S-COMA.",
             published: "24 %",
             reading: Reading::Rewritten(76.0),
-            derive: |e| program(e, average(e, hurricane(1))),
-            ..of(
+            derive: |e| one(average(e, hurricane(1))),
+            ..stated_in(
                 "6.1",
                 F58,
                 "%",
@@ -73,8 +73,8 @@ fn one_processor() -> Vec<Claim<Runs>> {
             says: "Hurricane-1 with one processor is within 53 % of S-COMA.",
             published: "53 %",
             reading: Reading::Rewritten(47.0),
-            derive: |e| program(e, average(e, hurricane_1(1))),
-            ..of(
+            derive: |e| one(average(e, hurricane_1(1))),
+            ..stated_in(
                 "6.1",
                 F58,
                 "%",
@@ -92,24 +92,24 @@ fn four_processors() -> Vec<Claim<Runs>> {
             says: "Hurricane with four processors increases speedups by 12 % over S-COMA on average.",
             published: "12 %",
             reading: gain(12.0),
-            derive: |e| program(e, minus(average(e, hurricane(4)), Ok(100.0))),
-            ..of(SECTION, F58, "%", "mean gain over S-COMA over the seven programs")
+            derive: |e| one(minus(average(e, hurricane(4)), Ok(100.0))),
+            ..stated_in(SECTION, F58, "%", "mean gain over S-COMA over the seven programs")
         },
         Claim {
             id: "hurricane-4-at-least-95",
             says: "Hurricane with four processors outperforms S-COMA or performs within 95 % of it.",
             published: "at least 95 %",
             reading: Reading::MoreThan(95.0),
-            derive: |e| each(e, App::CHAPTER_5, |app| relative(e, hurricane(4), app)),
-            ..of("5.5", F58, "%", "performance relative to S-COMA")
+            derive: |e| each(App::CHAPTER_5, |app| relative(e, hurricane(4), app)),
+            ..stated_in("5.5", F58, "%", "performance relative to S-COMA")
         },
         Claim {
             id: "hurricane-1-4-average",
             says: "Hurricane-1 with four processors performs within 76 % of S-COMA on average.",
             published: "76 %",
             reading: Reading::Rewritten(76.0),
-            derive: |e| program(e, average(e, hurricane_1(4))),
-            ..of(SECTION, F58, "%", AVERAGE)
+            derive: |e| one(average(e, hurricane_1(4))),
+            ..stated_in(SECTION, F58, "%", AVERAGE)
         },
     ]
 }
@@ -121,8 +121,8 @@ fn multiplexed() -> Vec<Claim<Runs>> {
             says: "Hurricane-1 Mult performs within 74 % of S-COMA on average, without extra processors.",
             published: "74 %",
             reading: Reading::Rewritten(74.0),
-            derive: |e| program(e, average(e, System::Mult)),
-            ..of(SECTION, F58, "%", AVERAGE)
+            derive: |e| one(average(e, System::Mult)),
+            ..stated_in(SECTION, F58, "%", AVERAGE)
         },
         Claim {
             id: "mult-close-to-dedicated",
@@ -131,14 +131,11 @@ fn multiplexed() -> Vec<Claim<Runs>> {
             reading: Reading::MoreThan(-10.0),
             derive: |e| {
                 let mult = || average(e, System::Mult);
-                programs(
-                    e,
-                    [1, 2, 4].map(|n| {
-                        (format!("{n} dedicated"), super::derive::above(mult(), average(e, hurricane_1(n))))
-                    }),
-                )
+                at([1, 2, 4].map(|n| {
+                    (format!("{n} dedicated"), super::derive::above(mult(), average(e, hurricane_1(n))))
+                }))
             },
-            ..of(
+            ..stated_in(
                 "6.1",
                 F58,
                 "%",

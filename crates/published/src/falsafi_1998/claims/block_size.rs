@@ -1,6 +1,6 @@
 //! §5.3.3.1 and §5.3.4.3: other sizes of blocks in chapter 5.
 
-use super::derive::{above, at, cases, each, gain, minus, of, one, over, program};
+use super::derive::{above, at, cases, each, gain, minus, one, over, stated_in};
 use crate::falsafi_1998::Runs;
 use crate::falsafi_1998::runs::{Found, mean};
 use crate::falsafi_1998::setup::Setup;
@@ -47,7 +47,7 @@ fn small() -> Vec<Claim<Runs>> {
             published: "not above",
             reading: Reading::AtMost(0.0),
             derive: |e| one(above(reply(e, hurricane(2), 32), reply(e, System::SComa, 32))),
-            ..of(BANDWIDTH, F56, "%", "above S-COMA, greatest over 1 to 16 requesters")
+            ..stated_in(BANDWIDTH, F56, "%", "above S-COMA, greatest over 1 to 16 requesters")
         },
         Claim {
             id: "small-four-slightly",
@@ -60,7 +60,7 @@ fn small() -> Vec<Claim<Runs>> {
                     (format!("{n} requesters"), above(with(hurricane(4), n), with(System::SComa, n)))
                 }))
             },
-            ..of(BANDWIDTH, F56, "%", "above S-COMA; up to a fifth counts as slight")
+            ..stated_in(BANDWIDTH, F56, "%", "above S-COMA; up to a fifth counts as slight")
         },
         Claim {
             id: "small-below-120",
@@ -69,7 +69,7 @@ fn small() -> Vec<Claim<Runs>> {
             reading: Reading::AtMost(120.0),
             derive: |e| one(reply(e, hurricane(4), 32)),
             contradicts: Some("its bandwidths in MB/s are half of what its occupancies in Table 5.1 allow."),
-            ..of(BANDWIDTH, F56, "MB/s", "the greatest over 1 to 16 requesters")
+            ..stated_in(BANDWIDTH, F56, "MB/s", "the greatest over 1 to 16 requesters")
         },
         Claim {
             id: "small-hurricane-1-below",
@@ -77,7 +77,7 @@ fn small() -> Vec<Claim<Runs>> {
             published: "below",
             reading: Reading::AtMost(0.0),
             derive: |e| one(above(reply(e, hurricane_1(4), 32), reply(e, System::SComa, 32))),
-            ..of(BANDWIDTH, F56, "%", "above S-COMA")
+            ..stated_in(BANDWIDTH, F56, "%", "above S-COMA")
         },
     ]
 }
@@ -94,7 +94,7 @@ fn great() -> Vec<Claim<Runs>> {
                     (system.to_string(), minus(of(128), of(64)))
                 }))
             },
-            ..of(
+            ..stated_in(
                 BANDWIDTH,
                 F55_F56,
                 "",
@@ -115,7 +115,7 @@ fn great() -> Vec<Claim<Runs>> {
                     })
                 }))
             },
-            ..of(
+            ..stated_in(
                 BANDWIDTH,
                 F55_F56,
                 "",
@@ -128,7 +128,7 @@ fn great() -> Vec<Claim<Runs>> {
             published: "328 MB/s",
             reading: Reading::About(328.0),
             derive: |e| one(request(e, hurricane(4), 128)),
-            ..of(BANDWIDTH, F56, "MB/s", "the greatest over 1 to 16 requesters")
+            ..stated_in(BANDWIDTH, F56, "MB/s", "the greatest over 1 to 16 requesters")
         },
         Claim {
             id: "great-request-over-s-coma",
@@ -136,7 +136,7 @@ fn great() -> Vec<Claim<Runs>> {
             published: "17 %",
             reading: Reading::About(17.0),
             derive: |e| one(above(request(e, hurricane(4), 128), request(e, System::SComa, 128))),
-            ..of(BANDWIDTH, F56, "%", "above S-COMA, greatest over 1 to 16 requesters")
+            ..stated_in(BANDWIDTH, F56, "%", "above S-COMA, greatest over 1 to 16 requesters")
         },
     ]
 }
@@ -154,11 +154,11 @@ fn embedded() -> Vec<Claim<Runs>> {
             published: "better",
             derive: |e| {
                 let apps = App::CHAPTER_5.into_iter().filter(|app| !App::LATENCY_BOUND.contains(app));
-                each(e, apps, |app| {
+                each(apps, |app| {
                     minus(relative(e, hurricane(1), app, 128), relative(e, hurricane(1), app, 32))
                 })
             },
-            ..of(
+            ..stated_in(
                 SECTION,
                 F511,
                 "%",
@@ -170,11 +170,11 @@ fn embedded() -> Vec<Claim<Runs>> {
             says: "Barnes and fmm share falsely with blocks of 128 bytes, and their gap to S-COMA widens.",
             published: "wider",
             derive: |e| {
-                each(e, App::LATENCY_BOUND, |app| {
+                each(App::LATENCY_BOUND, |app| {
                     minus(relative(e, hurricane(1), app, 32), relative(e, hurricane(1), app, 128))
                 })
             },
-            ..of(
+            ..stated_in(
                 SECTION,
                 F511,
                 "%",
@@ -186,16 +186,21 @@ fn embedded() -> Vec<Claim<Runs>> {
             says: "With blocks of 128 bytes two embedded processors are competitive with S-COMA for all programs.",
             published: "competitive",
             reading: Reading::MoreThan(90.0),
-            derive: |e| each(e, App::CHAPTER_5, |app| relative(e, hurricane(2), app, 128)),
-            ..of(SECTION, F511, "%", "performance relative to S-COMA; more than 90 % counts as competitive")
+            derive: |e| each(App::CHAPTER_5, |app| relative(e, hurricane(2), app, 128)),
+            ..stated_in(
+                SECTION,
+                F511,
+                "%",
+                "performance relative to S-COMA; more than 90 % counts as competitive",
+            )
         },
         Claim {
             id: "four-average-128",
             says: "With blocks of 128 bytes four embedded processors are on average 20 % faster than S-COMA.",
             published: "20 %",
             reading: gain(20.0),
-            derive: |e| program(e, minus(average(e, hurricane(4), 128), Ok(100.0))),
-            ..of(SECTION, F511, "%", "mean gain over S-COMA over the seven programs")
+            derive: |e| one(minus(average(e, hurricane(4), 128), Ok(100.0))),
+            ..stated_in(SECTION, F511, "%", "mean gain over S-COMA over the seven programs")
         },
     ]
 }
@@ -208,9 +213,9 @@ fn smp() -> Vec<Claim<Runs>> {
             published: "more",
             derive: |e| {
                 let gain = |system| above(average(e, system, 128), average(e, system, 32));
-                program(e, minus(gain(hurricane_1(1)), gain(hurricane(1))))
+                one(minus(gain(hurricane_1(1)), gain(hurricane(1))))
             },
-            ..of(
+            ..stated_in(
                 SECTION,
                 F512,
                 "%",
@@ -222,16 +227,16 @@ fn smp() -> Vec<Claim<Runs>> {
             says: "With blocks of 128 bytes Hurricane-1 with four processors reaches about 88 % of S-COMA.",
             published: "about 88 %",
             reading: Reading::Rewritten(88.0),
-            derive: |e| program(e, average(e, hurricane_1(4), 128)),
-            ..of(SECTION, F512, "%", "mean performance relative to S-COMA over the seven programs")
+            derive: |e| one(average(e, hurricane_1(4), 128)),
+            ..stated_in(SECTION, F512, "%", "mean performance relative to S-COMA over the seven programs")
         },
         Claim {
             id: "mult-128",
             says: "With blocks of 128 bytes Hurricane-1 Mult reaches about 88 % of S-COMA.",
             published: "about 88 %",
             reading: Reading::Rewritten(88.0),
-            derive: |e| program(e, average(e, System::Mult, 128)),
-            ..of(SECTION, F512, "%", "mean performance relative to S-COMA over the seven programs")
+            derive: |e| one(average(e, System::Mult, 128)),
+            ..stated_in(SECTION, F512, "%", "mean performance relative to S-COMA over the seven programs")
         },
     ]
 }
@@ -242,8 +247,8 @@ fn summary() -> Vec<Claim<Runs>> {
             id: "greater-blocks-close-gap",
             says: "Greater blocks reduce the gap between software and hardware.",
             published: "reduce",
-            derive: |e| program(e, minus(average(e, hurricane(1), 128), average(e, hurricane(1), 32))),
-            ..of(
+            derive: |e| one(minus(average(e, hurricane(1), 128), average(e, hurricane(1), 32))),
+            ..stated_in(
                 "5.5",
                 F511,
                 "%",
@@ -260,9 +265,14 @@ fn summary() -> Vec<Claim<Runs>> {
                         above(relative(e, hurricane(4), app, bytes), relative(e, hurricane(1), app, bytes))
                     }))
                 };
-                program(e, minus(gain(128), gain(32)))
+                one(minus(gain(128), gain(32)))
             },
-            ..of("5.5", F511, "%", "mean gain of four embedded processors over one, 128 minus 32 bytes")
+            ..stated_in(
+                "5.5",
+                F511,
+                "%",
+                "mean gain of four embedded processors over one, 128 minus 32 bytes",
+            )
         },
     ]
 }

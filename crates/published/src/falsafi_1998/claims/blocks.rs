@@ -1,6 +1,6 @@
 //! §4.3.3 and §4.3.3.3: Stache with blocks of 64, 128 and 256 bytes.
 
-use super::derive::{break_even, each, minus, of, one, program, programs};
+use super::derive::{at, break_even, each, minus, one, stated_in};
 use crate::falsafi_1998::Runs;
 use crate::falsafi_1998::plan::{MOST, fixed, floating};
 use crate::falsafi_1998::runs::{Found, mean};
@@ -34,7 +34,7 @@ fn read(runs: &Runs, bytes: u64) -> Found<f64> {
 fn round_trips() -> Vec<Claim<Runs>> {
     let base = || Claim {
         basis: Basis::Fitted,
-        ..of(
+        ..stated_in(
             SECTION,
             READS,
             "cycles",
@@ -77,8 +77,8 @@ fn weights() -> Vec<Claim<Runs>> {
             says: "Floating dominates on nodes of two processors even with the lighter protocol of 64-byte blocks.",
             published: "Floating faster",
             reading: Reading::AtMost(0.0),
-            derive: |e| program(e, mean_gain(e, 2, 64)),
-            ..of(SECTION, F46, "%", "mean gain of Fixed over Floating over the five programs")
+            derive: |e| one(mean_gain(e, 2, 64)),
+            ..stated_in(SECTION, F46, "%", "mean gain of Fixed over Floating over the five programs")
         },
         Claim {
             id: "heavier-favours-floating",
@@ -86,9 +86,9 @@ fn weights() -> Vec<Claim<Runs>> {
             published: "increase",
             derive: |e| {
                 let change = |n| minus(mean_gain(e, n, 128), mean_gain(e, n, 256));
-                programs(e, [4, 5].map(|n| (format!("{n} processors"), change(n))))
+                at([4, 5].map(|n| (format!("{n} processors"), change(n))))
             },
-            ..of(
+            ..stated_in(
                 SECTION,
                 F46,
                 "%",
@@ -100,24 +100,29 @@ fn weights() -> Vec<Claim<Runs>> {
             says: "With blocks of 256 bytes Fixed is faster for em3d from four processors per node on, instead of two.",
             published: "four",
             reading: Reading::Printed(4.0),
-            derive: |e| program(e, break_even(MOST, |n| fixed_gain(e, n, App::Em3d, 256))),
-            ..of(SECTION, F46, "processors", "the smallest node from which on Fixed is faster; six if none")
+            derive: |e| one(break_even(MOST, |n| fixed_gain(e, n, App::Em3d, 256))),
+            ..stated_in(
+                SECTION,
+                F46,
+                "processors",
+                "the smallest node from which on Fixed is faster; six if none",
+            )
         },
         Claim {
             id: "gauss-within-5",
             says: "With blocks of 256 bytes gauss under Floating comes within 5 % of Fixed with five processors per node.",
             published: "5 %",
             reading: Reading::AtMost(5.0),
-            derive: |e| program(e, fixed_gain(e, 5, App::Gauss, 256)),
-            ..of(SECTION, F46, "%", "gain of Fixed over Floating")
+            derive: |e| one(fixed_gain(e, 5, App::Gauss, 256)),
+            ..stated_in(SECTION, F46, "%", "gain of Fixed over Floating")
         },
         Claim {
             id: "average-break-even-256",
             says: "The heavier protocol does not shift the average break-even beyond four processors per node.",
             published: "at most four",
             reading: Reading::AtMost(4.0),
-            derive: |e| program(e, break_even(MOST, |n| mean_gain(e, n, 256))),
-            ..of(
+            derive: |e| one(break_even(MOST, |n| mean_gain(e, n, 256))),
+            ..stated_in(
                 SECTION,
                 F46,
                 "processors",
@@ -129,11 +134,11 @@ fn weights() -> Vec<Claim<Runs>> {
             says: "With blocks of 256 bytes lu and water-sp share falsely, which widens the gap with five processors per node.",
             published: "wider",
             derive: |e| {
-                each(e, [App::Lu, App::WaterSp], |app| {
+                each([App::Lu, App::WaterSp], |app| {
                     minus(fixed_gain(e, 5, app, 256), fixed_gain(e, 5, app, 128))
                 })
             },
-            ..of(SECTION, F46, "%", "gain of Fixed over Floating with 256 minus with 128 bytes")
+            ..stated_in(SECTION, F46, "%", "gain of Fixed over Floating with 256 minus with 128 bytes")
         },
     ]
 }

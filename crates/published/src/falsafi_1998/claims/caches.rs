@@ -1,6 +1,6 @@
 //! §4.3.3.4: smaller caches.
 
-use super::derive::{break_even, each, minus, of, program_cases, programs};
+use super::derive::{at, break_even, cases, each, minus, stated_in};
 use crate::falsafi_1998::Runs;
 use crate::falsafi_1998::plan::{CACHES, MOST, fixed, floating};
 use crate::falsafi_1998::runs::{Found, mean};
@@ -35,9 +35,9 @@ pub(super) fn claims() -> Vec<Claim<Runs>> {
                 let apps = || App::CHAPTER_4.into_iter().filter(|&app| app != App::Em3d);
                 let change = |app, bytes| minus(over_sizes(e, app, CACHE), over_sizes(e, app, bytes));
                 let all = CACHES.into_iter().flat_map(|bytes| apps().map(move |app| (app, bytes)));
-                program_cases(e, all.map(|(app, bytes)| (name(bytes), app.name(), change(app, bytes))))
+                cases(all.map(|(app, bytes)| (name(bytes), app.name(), change(app, bytes))))
             },
-            ..of(
+            ..stated_in(
                 SECTION,
                 F47,
                 "%",
@@ -52,9 +52,9 @@ pub(super) fn claims() -> Vec<Claim<Runs>> {
             reading: Reading::Printed(5.0),
             derive: |e| {
                 let gain = |n, bytes| mean(App::CHAPTER_4.map(|app| fixed_gain(e, n, app, bytes)));
-                programs(e, CACHES.map(|bytes| (name(bytes), break_even(MOST, |n| gain(n, bytes)))))
+                at(CACHES.map(|bytes| (name(bytes), break_even(MOST, |n| gain(n, bytes)))))
             },
-            ..of(
+            ..stated_in(
                 SECTION,
                 F47,
                 "processors",
@@ -69,9 +69,9 @@ pub(super) fn claims() -> Vec<Claim<Runs>> {
             reading: Reading::Within(5.0),
             derive: |e| {
                 let change = |bytes| minus(over_sizes(e, App::Em3d, bytes), over_sizes(e, App::Em3d, CACHE));
-                programs(e, CACHES.map(|bytes| (name(bytes), change(bytes))))
+                at(CACHES.map(|bytes| (name(bytes), change(bytes))))
             },
-            ..of(
+            ..stated_in(
                 SECTION,
                 F47,
                 "%",
@@ -86,11 +86,11 @@ pub(super) fn claims() -> Vec<Claim<Runs>> {
             published: "slightly",
             reading: Reading::Between(0.0, 15.0),
             derive: |e| {
-                each(e, [App::Em3d, App::Barnes, App::Gauss], |app| {
+                each([App::Em3d, App::Barnes, App::Gauss], |app| {
                     minus(over_sizes(e, app, CACHES[0]), over_sizes(e, app, CACHES[1]))
                 })
             },
-            ..of(
+            ..stated_in(
                 SECTION,
                 F47,
                 "%",

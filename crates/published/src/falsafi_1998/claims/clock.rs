@@ -1,6 +1,6 @@
 //! §5.3.3.2 and §5.3.4.4: slower protocol processors.
 
-use super::derive::{above, each, of, one, program};
+use super::derive::{above, each, one, stated_in};
 use crate::falsafi_1998::Runs;
 use crate::falsafi_1998::runs::Found;
 use crate::falsafi_1998::setup::Setup;
@@ -39,7 +39,7 @@ fn replies() -> Vec<Claim<Runs>> {
             published: "81 %",
             reading: Reading::About(81.0),
             derive: |e| one(above(reply(e, hurricane(2)), reply(e, hurricane(1)))),
-            ..of(BANDWIDTH, F57, "%", "two of 400 MHz over one; the text does not say from how many")
+            ..stated_in(BANDWIDTH, F57, "%", "two of 400 MHz over one; the text does not say from how many")
         },
         Claim {
             id: "reply-doubling-clock",
@@ -47,14 +47,14 @@ fn replies() -> Vec<Claim<Runs>> {
             published: "37 %",
             reading: Reading::About(37.0),
             derive: |e| one(above(reply(e, hurricane(1)), reply(e, slow_hurricane(1)))),
-            ..of(BANDWIDTH, F57, "%", "one of 400 MHz over one of 200")
+            ..stated_in(BANDWIDTH, F57, "%", "one of 400 MHz over one of 200")
         },
         Claim {
             id: "reply-processors-over-clock",
             says: "The number of processors has a much greater impact on the reply bandwidth than their clock.",
             published: "greater",
             derive: |e| one(above(reply(e, slow_hurricane(2)), reply(e, hurricane(1)))),
-            ..of(BANDWIDTH, F57, "%", "two of 200 MHz over one of 400")
+            ..stated_in(BANDWIDTH, F57, "%", "two of 200 MHz over one of 400")
         },
     ]
 }
@@ -68,7 +68,7 @@ fn requests() -> Vec<Claim<Runs>> {
             reading: Reading::About(100.0),
             basis: Basis::Fitted,
             derive: |e| one(above(request(e, hurricane(1)), request(e, slow_hurricane(1)))),
-            ..of(
+            ..stated_in(
                 BANDWIDTH,
                 F57,
                 "%",
@@ -82,14 +82,14 @@ fn requests() -> Vec<Claim<Runs>> {
             published: "39 %",
             reading: Reading::About(39.0),
             derive: |e| one(above(request(e, hurricane(2)), request(e, hurricane(1)))),
-            ..of(BANDWIDTH, F57, "%", "two of 400 MHz over one")
+            ..stated_in(BANDWIDTH, F57, "%", "two of 400 MHz over one")
         },
         Claim {
             id: "four-slow-over-two-fast",
             says: "Four slow processors have a higher peak request/response bandwidth than two fast ones.",
             published: "higher",
             derive: |e| one(above(request(e, slow_hurricane(4)), request(e, hurricane(2)))),
-            ..of(BANDWIDTH, F57, "%", "four of 200 MHz over two of 400")
+            ..stated_in(BANDWIDTH, F57, "%", "four of 200 MHz over two of 400")
         },
     ]
 }
@@ -102,13 +102,13 @@ pub(super) fn of_programs() -> Vec<Claim<Runs>> {
             published: "comparable",
             reading: Reading::Within(15.0),
             derive: |e| {
-                each(e, App::CHAPTER_5, |app| {
+                each(App::CHAPTER_5, |app| {
                     let [slow, fast] =
                         [slow_hurricane(2), hurricane(1)].map(|system| Setup::chapter_5(system, app));
                     e.gain(&slow, &fast)
                 })
             },
-            ..of(
+            ..stated_in(
                 SECTION,
                 F513,
                 "%",
@@ -120,15 +120,15 @@ pub(super) fn of_programs() -> Vec<Claim<Runs>> {
             says: "Cholesky, with limited parallelism in its events, benefits from a higher clock.",
             published: "clock",
             reading: Reading::AtMost(0.0),
-            derive: |e| program(e, four_slow(e, App::Cholesky)),
-            ..of(SECTION, F513, "%", "gain of four of 200 MHz over two of 400")
+            derive: |e| one(four_slow(e, App::Cholesky)),
+            ..stated_in(SECTION, F513, "%", "gain of four of 200 MHz over two of 400")
         },
         Claim {
             id: "bursty-prefer-processors",
             says: "Em3d, fft and radix benefit more from more processors than from faster ones.",
             published: "processors",
-            derive: |e| each(e, App::BURSTY, |app| four_slow(e, app)),
-            ..of(SECTION, F513, "%", "gain of four of 200 MHz over two of 400")
+            derive: |e| each(App::BURSTY, |app| four_slow(e, app)),
+            ..stated_in(SECTION, F513, "%", "gain of four of 200 MHz over two of 400")
         },
     ]
 }

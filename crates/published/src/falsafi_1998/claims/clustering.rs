@@ -1,6 +1,6 @@
 //! §5.3.4.2: the same processors on smaller and greater nodes.
 
-use super::derive::{above, above_zero, each, gain, minus, of, program};
+use super::derive::{above, above_zero, each, gain, minus, one, stated_in};
 use crate::falsafi_1998::Runs;
 use crate::falsafi_1998::runs::{Found, mean};
 use crate::falsafi_1998::system::{System, hurricane, hurricane_1};
@@ -34,9 +34,9 @@ fn embedded() -> Vec<Claim<Runs>> {
             reading: Reading::MoreThan(3.5),
             derive: |e| {
                 let loss = |app| minus(relative(e, hurricane(1), app, 4), relative(e, hurricane(1), app, 16));
-                program(e, above_zero(App::CHAPTER_5.map(loss)))
+                one(above_zero(App::CHAPTER_5.map(loss)))
             },
-            ..of(
+            ..stated_in(
                 SECTION,
                 F59,
                 "programs",
@@ -50,17 +50,17 @@ fn embedded() -> Vec<Claim<Runs>> {
             reading: Reading::MoreThan(100.0),
             derive: |e| {
                 let apps = App::CHAPTER_5.into_iter().filter(|&app| app != App::WaterSp);
-                each(e, apps, |app| relative(e, hurricane(4), app, 16))
+                each(apps, |app| relative(e, hurricane(4), app, 16))
             },
-            ..of(SECTION, F59, "%", "performance relative to S-COMA")
+            ..stated_in(SECTION, F59, "%", "performance relative to S-COMA")
         },
         Claim {
             id: "water-99-16-way",
             says: "For water-sp it is within 99 % of S-COMA.",
             published: "99 %",
             reading: Reading::Printed(99.0),
-            derive: |e| program(e, relative(e, hurricane(4), App::WaterSp, 16)),
-            ..of(
+            derive: |e| one(relative(e, hurricane(4), App::WaterSp, 16)),
+            ..stated_in(
                 SECTION,
                 F59,
                 "%",
@@ -72,16 +72,16 @@ fn embedded() -> Vec<Claim<Runs>> {
             says: "On nodes of 4, Hurricane with four processors improves performance by 7 % over S-COMA.",
             published: "7 %",
             reading: gain(7.0),
-            derive: |e| program(e, minus(average(e, hurricane(4), 4), Ok(100.0))),
-            ..of(SECTION, F59, "%", "mean gain over the seven programs")
+            derive: |e| one(minus(average(e, hurricane(4), 4), Ok(100.0))),
+            ..stated_in(SECTION, F59, "%", "mean gain over the seven programs")
         },
         Claim {
             id: "four-16-way",
             says: "On nodes of 16, it improves performance by 13 %.",
             published: "13 %",
             reading: gain(13.0),
-            derive: |e| program(e, minus(average(e, hurricane(4), 16), Ok(100.0))),
-            ..of(SECTION, F59, "%", "mean gain over the seven programs")
+            derive: |e| one(minus(average(e, hurricane(4), 16), Ok(100.0))),
+            ..stated_in(SECTION, F59, "%", "mean gain over the seven programs")
         },
         Claim {
             id: "parallel-gains-by-clustering",
@@ -96,9 +96,9 @@ fn embedded() -> Vec<Claim<Runs>> {
                         )
                     }))
                 };
-                program(e, minus(gain(16), gain(4)))
+                one(minus(gain(16), gain(4)))
             },
-            ..of(
+            ..stated_in(
                 "5.5",
                 F59,
                 "%",
@@ -115,8 +115,8 @@ fn dedicated() -> Vec<Claim<Runs>> {
             says: "Large nodes have a large impact on Hurricane-1 with one processor.",
             published: "large",
             reading: Reading::MoreThan(10.0),
-            derive: |e| program(e, above(average(e, hurricane_1(1), 8), average(e, hurricane_1(1), 16))),
-            ..of(
+            derive: |e| one(above(average(e, hurricane_1(1), 8), average(e, hurricane_1(1), 16))),
+            ..stated_in(
                 SECTION,
                 F510,
                 "%",
@@ -129,8 +129,8 @@ fn dedicated() -> Vec<Claim<Runs>> {
             says: "On nodes of 16, four dedicated processors fail to make Hurricane-1 competitive with S-COMA.",
             published: "not competitive",
             reading: Reading::AtMost(90.0),
-            derive: |e| each(e, App::BANDWIDTH_BOUND, |app| relative(e, hurricane_1(4), app, 16)),
-            ..of(
+            derive: |e| each(App::BANDWIDTH_BOUND, |app| relative(e, hurricane_1(4), app, 16)),
+            ..stated_in(
                 SECTION,
                 F510,
                 "%",
@@ -142,11 +142,11 @@ fn dedicated() -> Vec<Claim<Runs>> {
             says: "On nodes of 16, Mult outperforms four dedicated processors for all bandwidth-bound programs.",
             published: "Mult faster",
             derive: |e| {
-                each(e, App::BANDWIDTH_BOUND, |app| {
+                each(App::BANDWIDTH_BOUND, |app| {
                     above(relative(e, System::Mult, app, 16), relative(e, hurricane_1(4), app, 16))
                 })
             },
-            ..of(SECTION, F510, "%", "gain of Mult over Hurricane-1 with four processors")
+            ..stated_in(SECTION, F510, "%", "gain of Mult over Hurricane-1 with four processors")
         },
     ]
 }
@@ -159,23 +159,23 @@ fn multiplexed() -> Vec<Claim<Runs>> {
             says: "On nodes of 4, Hurricane-1 Mult reaches 65 % of S-COMA.",
             published: "65 %",
             reading: Reading::Rewritten(65.0),
-            derive: |e| program(e, average(e, System::Mult, 4)),
-            ..of(SECTION, F510, "%", recipe)
+            derive: |e| one(average(e, System::Mult, 4)),
+            ..stated_in(SECTION, F510, "%", recipe)
         },
         Claim {
             id: "mult-16-way",
             says: "On nodes of 16, it reaches 80 %.",
             published: "80 %",
             reading: Reading::Rewritten(80.0),
-            derive: |e| program(e, average(e, System::Mult, 16)),
-            ..of(SECTION, F510, "%", recipe)
+            derive: |e| one(average(e, System::Mult, 16)),
+            ..stated_in(SECTION, F510, "%", recipe)
         },
         Claim {
             id: "mult-gains-by-clustering",
             says: "Greater nodes make Mult more competitive with S-COMA.",
             published: "more competitive",
-            derive: |e| program(e, minus(average(e, System::Mult, 16), average(e, System::Mult, 4))),
-            ..of(
+            derive: |e| one(minus(average(e, System::Mult, 16), average(e, System::Mult, 4))),
+            ..stated_in(
                 "5.5",
                 F510,
                 "%",

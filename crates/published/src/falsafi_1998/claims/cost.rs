@@ -1,6 +1,6 @@
 //! §4.3.3.5: cost over performance of programs.
 
-use super::derive::{above, each, gain, least, minus, of, program, program_cases, programs};
+use super::derive::{above, at, cases, each, gain, least, minus, one, stated_in};
 use crate::falsafi_1998::Runs;
 use crate::falsafi_1998::plan::{COSTED, HIGHEST, MOST_COSTED, fixed, floating, single};
 use crate::falsafi_1998::runs::Found;
@@ -39,16 +39,21 @@ fn fast() -> Vec<Claim<Runs>> {
             says: "With fast interrupts a dedicated processor beside a single one improves performance by at most 17 %, for 30 % of the cost.",
             published: "at most 17 %",
             reading: Reading::AtMost(17.0),
-            derive: |e| each(e, COSTED, |app| e.gain(&fixed(2, app), &single(app))),
-            ..of(SECTION, F48, "%", "gain of Fixed with two processors over Single, barnes and water-sp")
+            derive: |e| each(COSTED, |app| e.gain(&fixed(2, app), &single(app))),
+            ..stated_in(
+                SECTION,
+                F48,
+                "%",
+                "gain of Fixed with two processors over Single, barnes and water-sp",
+            )
         },
         Claim {
             id: "second-processor-pays",
             says: "A second compute processor improves performance by at least 71 %.",
             published: "at least 71 %",
             reading: Reading::MoreThan(69.0),
-            derive: |e| each(e, COSTED, |app| e.gain(&floating(2, app), &single(app))),
-            ..of(
+            derive: |e| each(COSTED, |app| e.gain(&floating(2, app), &single(app))),
+            ..stated_in(
                 SECTION,
                 F48,
                 "%",
@@ -59,8 +64,8 @@ fn fast() -> Vec<Claim<Runs>> {
             id: "floating-cheapest",
             says: "With fast interrupts Floating is the most cost-effective.",
             published: "Floating lowest",
-            derive: |e| each(e, COSTED, |app| fixed_dearer(e, app, LOW)),
-            ..of(
+            derive: |e| each(COSTED, |app| fixed_dearer(e, app, LOW)),
+            ..stated_in(
                 SECTION,
                 F48,
                 "%",
@@ -72,8 +77,8 @@ fn fast() -> Vec<Claim<Runs>> {
             says: "For barnes the least cost-performance under Fixed is close to that under Floating, but not the same.",
             published: "close",
             reading: Reading::Between(0.0, 10.0),
-            derive: |e| program(e, fixed_dearer(e, App::Barnes, LOW)),
-            ..of(
+            derive: |e| one(fixed_dearer(e, App::Barnes, LOW)),
+            ..stated_in(
                 SECTION,
                 F48,
                 "%",
@@ -89,9 +94,9 @@ fn fast() -> Vec<Claim<Runs>> {
                 let dearer = |n| {
                     above(costed(e, Fixed, n, App::WaterSp, LOW), costed(e, Floating, n, App::WaterSp, LOW))
                 };
-                programs(e, [7, 8].map(|n| (format!("{n} processors"), dearer(n))))
+                at([7, 8].map(|n| (format!("{n} processors"), dearer(n))))
             },
-            ..of(
+            ..stated_in(
                 SECTION,
                 F48,
                 "%",
@@ -108,22 +113,25 @@ fn slow() -> Vec<Claim<Runs>> {
             says: "With slow interrupts a dedicated processor improves barnes by 45 %.",
             published: "45 %",
             reading: gain(45.0),
-            derive: |e| program(e, e.gain(&fixed(2, App::Barnes), &single(App::Barnes).interrupted(HIGHEST))),
+            derive: |e| one(e.gain(&fixed(2, App::Barnes), &single(App::Barnes).interrupted(HIGHEST))),
             contradicts: Some(
                 "the figure is for 50 µs, for which Table 4.2 has 225 %; it has 45 % for 5 µs.",
             ),
-            ..of(SECTION, F48, "%", "gain of Fixed with two processors over Single, interrupts of 50 µs")
+            ..stated_in(
+                SECTION,
+                F48,
+                "%",
+                "gain of Fixed with two processors over Single, interrupts of 50 µs",
+            )
         },
         Claim {
             id: "water-dedicated-little",
             says: "Even with slow interrupts water-sp benefits little from a dedicated processor.",
             published: "little",
             reading: Reading::AtMost(30.0),
-            derive: |e| {
-                program(e, e.gain(&fixed(2, App::WaterSp), &single(App::WaterSp).interrupted(HIGHEST)))
-            },
+            derive: |e| one(e.gain(&fixed(2, App::WaterSp), &single(App::WaterSp).interrupted(HIGHEST))),
             contradicts: Some("Table 4.2 has 59 % for 50 µs, and 10 % for 5 µs."),
-            ..of(
+            ..stated_in(
                 SECTION,
                 F48,
                 "%",
@@ -135,8 +143,8 @@ fn slow() -> Vec<Claim<Runs>> {
             says: "With slow interrupts barnes is most cost-effective under Fixed.",
             published: "Fixed lowest",
             reading: Reading::AtMost(0.0),
-            derive: |e| program(e, fixed_dearer(e, App::Barnes, HIGHEST)),
-            ..of(
+            derive: |e| one(fixed_dearer(e, App::Barnes, HIGHEST)),
+            ..stated_in(
                 SECTION,
                 F48,
                 "%",
@@ -149,15 +157,12 @@ fn slow() -> Vec<Claim<Runs>> {
             published: "Floating lowest, by less",
             derive: |e| {
                 let [fast, slow] = [LOW, HIGHEST].map(|cycles| fixed_dearer(e, App::WaterSp, cycles));
-                program_cases(
-                    e,
-                    [("lowest", "50 µs", slow.clone()), ("by less", "0.5 minus 50 µs", minus(fast, slow))],
-                )
+                cases([("lowest", "50 µs", slow.clone()), ("by less", "0.5 minus 50 µs", minus(fast, slow))])
             },
             contradicts: Some(
                 "it names tomcatv, which is not among its programs; the figure shows water-sp.",
             ),
-            ..of(
+            ..stated_in(
                 SECTION,
                 F48,
                 "%",

@@ -1,6 +1,6 @@
 //! §4.3.2.2: cost over performance of the microbenchmarks.
 
-use super::derive::{cases, least, minus, of, one};
+use super::derive::{cases, least, minus, one, stated_in};
 use crate::falsafi_1998::Runs;
 use crate::falsafi_1998::cost::costup;
 use crate::falsafi_1998::plan::{COST_UTILIZATIONS, MOST_PAIRED};
@@ -40,7 +40,7 @@ fn model() -> Vec<Claim<Runs>> {
                     .map(|(n, stated)| ("", format!("{n} processors"), Ok(costup(n) - stated))),
             )
         },
-        ..of("4.3", F44, "", "ours minus the stated one")
+        ..stated_in("4.3", F44, "", "ours minus the stated one")
     }]
 }
 
@@ -61,7 +61,12 @@ fn null() -> Vec<Claim<Runs>> {
                     })
                 }))
             },
-            ..of(SECTION, F44, "", "cost-performance of nodes of two to five processors, U = 30 and 70 %")
+            ..stated_in(
+                SECTION,
+                F44,
+                "",
+                "cost-performance of nodes of two to five processors, U = 30 and 70 %",
+            )
         },
         Claim {
             id: "null-fixed-cheapest",
@@ -74,7 +79,7 @@ fn null() -> Vec<Claim<Runs>> {
                     ("", format!("U = {u} %"), minus(floating, fixed))
                 }))
             },
-            ..of(SECTION, F44, "", "the least cost-performance under Floating minus that under Fixed")
+            ..stated_in(SECTION, F44, "", "the least cost-performance under Floating minus that under Fixed")
         },
         Claim {
             id: "null-fixed-faster",
@@ -90,7 +95,7 @@ fn null() -> Vec<Claim<Runs>> {
                     })
                 }))
             },
-            ..of(SECTION, F44, "%", "gain of Fixed over Floating")
+            ..stated_in(SECTION, F44, "%", "gain of Fixed over Floating")
         },
     ]
 }
@@ -113,7 +118,7 @@ fn fetch() -> Vec<Claim<Runs>> {
                     )
                 }))
             },
-            ..of(SECTION, F44, "", "cost-performance")
+            ..stated_in(SECTION, F44, "", "cost-performance")
         },
         Claim {
             id: "fetch-cost-effective",
@@ -132,7 +137,7 @@ fn fetch() -> Vec<Claim<Runs>> {
                     )
                 }))
             },
-            ..of(SECTION, F44, "", "cost-performance of nodes of two to six processors")
+            ..stated_in(SECTION, F44, "", "cost-performance of nodes of two to six processors")
         },
         Claim {
             id: "fetch-floating-cheapest-low",
@@ -145,7 +150,7 @@ fn fetch() -> Vec<Claim<Runs>> {
                     .map(|(system, n)| paired(e, system, n, Work::FetchBlock(30)));
                 one(minus(least(others), paired(e, Floating, 2, Work::FetchBlock(30))))
             },
-            ..of(SECTION, F44, "", "the least cost-performance of all others minus its own, U = 30 %")
+            ..stated_in(SECTION, F44, "", "the least cost-performance of all others minus its own, U = 30 %")
         },
         Claim {
             id: "fetch-fixed-cheapest-high",
@@ -155,7 +160,7 @@ fn fetch() -> Vec<Claim<Runs>> {
                 let fixed = least((4..=MOST_PAIRED).map(|n| paired(e, Fixed, n, Work::FetchBlock(70))));
                 one(minus(cheapest_paired(e, Floating, Work::FetchBlock(70)), fixed))
             },
-            ..of(
+            ..stated_in(
                 SECTION,
                 F44,
                 "",

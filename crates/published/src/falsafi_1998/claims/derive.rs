@@ -1,12 +1,13 @@
-//! Steps that recipes are made of.
+//! Steps that recipes are made of. They give plain values; intervals come from evaluating the recipe more than once
+//! ([`uncertainty`](crate::falsafi_1998::uncertainty)).
 
 use crate::falsafi_1998::Runs;
 use crate::falsafi_1998::runs::Found;
 use crate::falsafi_1998::work::App;
 use crate::{Basis, Claim, Finding, Reading, Value, ValueAt};
 
-/// What claims of one place have in common. The rest is to be filled in.
-pub(super) fn of(
+/// A claim of `section` that needs these figures, to be filled in.
+pub(super) fn stated_in(
     section: &'static str,
     needs: &'static [&'static str],
     unit: &'static str,
@@ -32,13 +33,22 @@ pub(super) const fn gain(percent: f64) -> Reading {
     Reading::Near(percent, 0.5 * percent)
 }
 
-/// The values of `places`, each judged as `judge` says; without any if one of them is missing.
-fn places(
-    found: impl IntoIterator<Item = (String, String, Found<f64>)>,
-    judge: impl Fn(f64) -> Value,
+/// A value.
+pub(super) fn one(value: Found<f64>) -> Option<Finding> {
+    cases([("", "", value)])
+}
+
+/// Values at several places.
+pub(super) fn at<P: Into<String>>(found: impl IntoIterator<Item = (P, Found<f64>)>) -> Option<Finding> {
+    cases(found.into_iter().map(|(place, value)| ("", place, value)))
+}
+
+/// The same for several cases; without any value if one of them is missing.
+pub(super) fn cases<C: Into<String>, P: Into<String>>(
+    found: impl IntoIterator<Item = (C, P, Found<f64>)>,
 ) -> Option<Finding> {
-    let at = |(case, place, value): (String, String, Found<f64>)| {
-        Ok(ValueAt::new(place, judge(value?)).in_case(case))
+    let at = |(case, place, value): (C, P, Found<f64>)| {
+        Ok(ValueAt::new(place, Value::exact(value?)).in_case(case))
     };
     match found.into_iter().map(at).collect::<Found<Vec<_>>>() {
         Ok(found) => Finding::new(found, ""),
@@ -46,53 +56,12 @@ fn places(
     }
 }
 
-/// A value of the microbenchmarks.
-pub(super) fn one(value: Found<f64>) -> Option<Finding> {
-    places([(String::new(), String::new(), value)], Value::exact)
-}
-
-/// Values of the microbenchmarks at several places.
-pub(super) fn at<P: Into<String>>(found: impl IntoIterator<Item = (P, Found<f64>)>) -> Option<Finding> {
-    places(found.into_iter().map(|(place, value)| (String::new(), place.into(), value)), Value::exact)
-}
-
-/// The same for several cases.
-pub(super) fn cases<C: Into<String>, P: Into<String>>(
-    found: impl IntoIterator<Item = (C, P, Found<f64>)>,
-) -> Option<Finding> {
-    places(found.into_iter().map(|(case, place, value)| (case.into(), place.into(), value)), Value::exact)
-}
-
-/// A value of programs, such as an average.
-pub(super) fn program(runs: &Runs, value: Found<f64>) -> Option<Finding> {
-    places([(String::new(), String::new(), value)], |value| runs.value(value))
-}
-
-/// Values of programs at several places.
-pub(super) fn programs<P: Into<String>>(
-    runs: &Runs,
-    found: impl IntoIterator<Item = (P, Found<f64>)>,
-) -> Option<Finding> {
-    let found = found.into_iter().map(|(place, value)| (String::new(), place.into(), value));
-    places(found, |value| runs.value(value))
-}
-
-/// The same for several cases.
-pub(super) fn program_cases<C: Into<String>, P: Into<String>>(
-    runs: &Runs,
-    found: impl IntoIterator<Item = (C, P, Found<f64>)>,
-) -> Option<Finding> {
-    let found = found.into_iter().map(|(case, place, value)| (case.into(), place.into(), value));
-    places(found, |value| runs.value(value))
-}
-
 /// A value of each of `apps`.
 pub(super) fn each(
-    runs: &Runs,
     apps: impl IntoIterator<Item = App>,
     value: impl Fn(App) -> Found<f64>,
 ) -> Option<Finding> {
-    programs(runs, apps.into_iter().map(|app| (app.name(), value(app))))
+    at(apps.into_iter().map(|app| (app.name(), value(app))))
 }
 
 /// How many of `values` are above zero.

@@ -1,6 +1,6 @@
 //! §4.3.3.2 and Table 4.2: the interrupt overhead.
 
-use super::derive::{each, greatest, minus, of, program};
+use super::derive::{each, greatest, minus, one, stated_in};
 use crate::falsafi_1998::Runs;
 use crate::falsafi_1998::charts::column_4_2;
 use crate::falsafi_1998::plan::{HIGHEST, floating, single};
@@ -22,7 +22,7 @@ pub(super) fn claims() -> Vec<Claim<Runs>> {
 }
 
 fn entry<const APP: usize, const COLUMN: usize>(runs: &Runs) -> Option<Finding> {
-    program(runs, column_4_2(runs, *App::CHAPTER_4.get(APP)?, COLUMN))
+    one(column_4_2(runs, *App::CHAPTER_4.get(APP)?, COLUMN))
 }
 
 /// An entry: the place of its program and its column, and what is printed there.
@@ -34,7 +34,7 @@ macro_rules! entry {
             published: stringify!($printed),
             reading: Reading::Rewritten($printed),
             derive: entry::<$app, $column>,
-            ..of(SECTION, TABLE, "", "execution time over that of Fixed with two processors per node")
+            ..stated_in(SECTION, TABLE, "", "execution time over that of Fixed with two processors per node")
         }
     };
 }
@@ -81,19 +81,19 @@ fn statements() -> Vec<Claim<Runs>> {
             says: "Interrupts that take a hundred times as long can increase running time under Single by over 400 %.",
             published: "over 400 %",
             reading: Reading::MoreThan(400.0),
-            derive: |e| program(e, greatest(App::CHAPTER_4.map(|app| slowdown(e, single(app))))),
+            derive: |e| one(greatest(App::CHAPTER_4.map(|app| slowdown(e, single(app))))),
             contradicts: Some(
                 "Table 4.2 has 1.41 and 5.44 for em3d, 286 % more; 444 % only relative to Fixed.",
             ),
-            ..of(SECTION, TABLE, "%", "the greatest of the five programs")
+            ..stated_in(SECTION, TABLE, "%", "the greatest of the five programs")
         },
         Claim {
             id: "floating-at-most-45",
             says: "The same slows programs down by at most 45 % under Floating.",
             published: "at most 45 %",
             reading: Reading::AtMost(45.0),
-            derive: |e| each(e, App::CHAPTER_4, |app| slowdown(e, floating(2, app))),
-            ..of(SECTION, TABLE, "%", "each of the five programs, two processors per node")
+            derive: |e| each(App::CHAPTER_4, |app| slowdown(e, floating(2, app))),
+            ..stated_in(SECTION, TABLE, "%", "each of the five programs, two processors per node")
         },
         Claim {
             id: "barnes-hurt-most",
@@ -102,18 +102,23 @@ fn statements() -> Vec<Claim<Runs>> {
             derive: |e| {
                 let of = |app| slowdown(e, floating(2, app));
                 let others = App::CHAPTER_4.into_iter().filter(|&app| app != App::Barnes);
-                program(e, minus(of(App::Barnes), greatest(others.map(of))))
+                one(minus(of(App::Barnes), greatest(others.map(of))))
             },
-            ..of(SECTION, TABLE, "%", "slowdown of barnes minus the greatest of the others")
+            ..stated_in(SECTION, TABLE, "%", "slowdown of barnes minus the greatest of the others")
         },
         Claim {
             id: "single-hurt-more",
             says: "The interrupt overhead has a much higher impact on Single than on Floating.",
             published: "much higher",
             derive: |e| {
-                each(e, App::CHAPTER_4, |app| minus(slowdown(e, single(app)), slowdown(e, floating(2, app))))
+                each(App::CHAPTER_4, |app| minus(slowdown(e, single(app)), slowdown(e, floating(2, app))))
             },
-            ..of("4.5", TABLE, "%", "slowdown under Single minus that under Floating, from 0.5 to 50 µs")
+            ..stated_in(
+                "4.5",
+                TABLE,
+                "%",
+                "slowdown under Single minus that under Floating, from 0.5 to 50 µs",
+            )
         },
     ]
 }

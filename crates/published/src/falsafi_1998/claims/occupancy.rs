@@ -1,6 +1,6 @@
 //! §5.3.2, §5.3.3 and Table 5.1: what a remote read takes.
 
-use super::derive::{cases, of, one};
+use super::derive::{cases, one, stated_in};
 use crate::falsafi_1998::Runs;
 use crate::falsafi_1998::runs::Found;
 use crate::falsafi_1998::setup::Setup;
@@ -56,12 +56,17 @@ fn rows() -> Vec<Claim<Runs>> {
                     .map(move |(row, ours)| (name, row.action, Ok(ours as f64 - row.published[place] as f64)))
             }))
         },
-        ..of(SECTION, ROWS, "cycles", "ours minus the printed one; the simulator has them from this table")
+        ..stated_in(
+            SECTION,
+            ROWS,
+            "cycles",
+            "ours minus the printed one; the simulator has them from this table",
+        )
     }]
 }
 
 fn totals() -> Vec<Claim<Runs>> {
-    let base = || of(SECTION, TABLE, "cycles", "a remote read through the simulated machine");
+    let base = || stated_in(SECTION, TABLE, "cycles", "a remote read through the simulated machine");
     vec![
         Claim {
             id: "total-s-coma",
@@ -93,7 +98,7 @@ fn totals() -> Vec<Claim<Runs>> {
             published: "33 %",
             reading: Reading::Printed(33.0),
             derive: |e| one(longer(e, hurricane(1))),
-            ..of(SECTION, TABLE, "%", "increase of the simulated round trip")
+            ..stated_in(SECTION, TABLE, "%", "increase of the simulated round trip")
         },
         Claim {
             id: "longer-hurricane-1",
@@ -101,7 +106,7 @@ fn totals() -> Vec<Claim<Runs>> {
             published: "165 %",
             reading: Reading::Printed(165.0),
             derive: |e| one(longer(e, hurricane_1(1))),
-            ..of(SECTION, TABLE, "%", "increase of the simulated round trip")
+            ..stated_in(SECTION, TABLE, "%", "increase of the simulated round trip")
         },
     ]
 }
@@ -116,7 +121,7 @@ fn increases() -> Vec<Claim<Runs>> {
             published: "315 %",
             reading: Reading::Printed(315.0),
             derive: |_| one(increase(HURRICANE, REQUEST_RESPONSE)),
-            ..of(SECTION, ROWS, "%", "the rows of request and response occupancy against S-COMA's")
+            ..stated_in(SECTION, ROWS, "%", "the rows of request and response occupancy against S-COMA's")
         },
         Claim {
             id: "reply-hurricane",
@@ -124,7 +129,7 @@ fn increases() -> Vec<Claim<Runs>> {
             published: "41 %",
             reading: Reading::Printed(41.0),
             derive: |_| one(increase(HURRICANE, REPLY)),
-            ..of(SECTION, ROWS, "%", "the rows of reply occupancy against S-COMA's")
+            ..stated_in(SECTION, ROWS, "%", "the rows of reply occupancy against S-COMA's")
         },
         Claim {
             id: "request-response-hurricane-1",
@@ -135,7 +140,7 @@ fn increases() -> Vec<Claim<Runs>> {
             contradicts: Some(
                 "the rows by which Hurricane's 315 % is reached give 1822 %; 518 % counts the processor's own rows on that node too.",
             ),
-            ..of(SECTION, ROWS, "%", "the rows of request and response occupancy against S-COMA's")
+            ..stated_in(SECTION, ROWS, "%", "the rows of request and response occupancy against S-COMA's")
         },
         Claim {
             id: "reply-hurricane-1",
@@ -143,7 +148,7 @@ fn increases() -> Vec<Claim<Runs>> {
             published: "160 %",
             reading: Reading::Printed(160.0),
             derive: |_| one(increase(HURRICANE_1, REPLY)),
-            ..of(SECTION, ROWS, "%", "the rows of reply occupancy against S-COMA's")
+            ..stated_in(SECTION, ROWS, "%", "the rows of reply occupancy against S-COMA's")
         },
     ]
 }

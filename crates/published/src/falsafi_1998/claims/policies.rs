@@ -1,6 +1,6 @@
 //! §4.3.3.1: programs under Fixed and Floating.
 
-use super::derive::{above_zero, break_even, each, gain, of, program, program_cases, programs};
+use super::derive::{above_zero, at, break_even, cases, each, gain, one, stated_in};
 use crate::falsafi_1998::Runs;
 use crate::falsafi_1998::plan::{MOST, fixed, floating, single};
 use crate::falsafi_1998::runs::{Found, mean};
@@ -34,25 +34,25 @@ fn second_processor() -> Vec<Claim<Runs>> {
             reading: Reading::AtMost(25.0),
             derive: |e| {
                 let apps = App::CHAPTER_4.into_iter().filter(|&app| app != App::Em3d);
-                each(e, apps, |app| e.gain(&fixed(2, app), &single(app)))
+                each(apps, |app| e.gain(&fixed(2, app), &single(app)))
             },
-            ..of(SECTION, F45, "%", "gain of Fixed with two processors over Single")
+            ..stated_in(SECTION, F45, "%", "gain of Fixed with two processors over Single")
         },
         Claim {
             id: "dedicated-em3d",
             says: "A dedicated processor improves em3d by 41 %.",
             published: "41 %",
             reading: gain(41.0),
-            derive: |e| program(e, e.gain(&fixed(2, App::Em3d), &single(App::Em3d))),
-            ..of(SECTION, F45, "%", "gain of Fixed with two processors over Single")
+            derive: |e| one(e.gain(&fixed(2, App::Em3d), &single(App::Em3d))),
+            ..stated_in(SECTION, F45, "%", "gain of Fixed with two processors over Single")
         },
         Claim {
             id: "second-compute-processor",
             says: "A second processor under Floating improves all programs by 35 to 90 %.",
             published: "35–90 %",
             reading: Reading::AboutBetween(35.0, 90.0),
-            derive: |e| each(e, App::CHAPTER_4, |app| e.gain(&floating(2, app), &single(app))),
-            ..of(
+            derive: |e| each(App::CHAPTER_4, |app| e.gain(&floating(2, app), &single(app))),
+            ..stated_in(
                 SECTION,
                 F45,
                 "%",
@@ -65,23 +65,23 @@ fn second_processor() -> Vec<Claim<Runs>> {
             says: "With two processors, em3d under Floating is within 5 % of Fixed.",
             published: "5 %",
             reading: Reading::AtMost(5.0),
-            derive: |e| program(e, fixed_gain(e, 2, App::Em3d)),
-            ..of(SECTION, F45, "%", GAIN)
+            derive: |e| one(fixed_gain(e, 2, App::Em3d)),
+            ..stated_in(SECTION, F45, "%", GAIN)
         },
         Claim {
             id: "floating-superior-at-two",
             says: "At two processors per node Floating offers superior overall performance.",
             published: "Floating faster",
             reading: Reading::AtMost(0.0),
-            derive: |e| program(e, mean(App::CHAPTER_4.map(|app| fixed_gain(e, 2, app)))),
-            ..of(SECTION, F45, "%", "mean gain of Fixed over Floating over the five programs")
+            derive: |e| one(mean(App::CHAPTER_4.map(|app| fixed_gain(e, 2, app)))),
+            ..stated_in(SECTION, F45, "%", "mean gain of Fixed over Floating over the five programs")
         },
     ]
 }
 
 fn utilizations() -> Vec<Claim<Runs>> {
     let base = || {
-        of(
+        stated_in(
             SECTION,
             F45,
             "%",
@@ -95,7 +95,7 @@ fn utilizations() -> Vec<Claim<Runs>> {
             says: "Em3d has a compute-utilization of less than 25 %.",
             published: "below 25 %",
             reading: Reading::AtMost(25.0),
-            derive: |e| program(e, utilization(e, App::Em3d)),
+            derive: |e| one(utilization(e, App::Em3d)),
             ..base()
         },
         Claim {
@@ -103,7 +103,7 @@ fn utilizations() -> Vec<Claim<Runs>> {
             says: "Water-sp has a compute-utilization above 90 %.",
             published: "above 90 %",
             reading: Reading::MoreThan(90.0),
-            derive: |e| program(e, utilization(e, App::WaterSp)),
+            derive: |e| one(utilization(e, App::WaterSp)),
             ..base()
         },
         Claim {
@@ -111,7 +111,7 @@ fn utilizations() -> Vec<Claim<Runs>> {
             says: "Barnes is 50 % compute-bound.",
             published: "50 %",
             reading: Reading::Rewritten(50.0),
-            derive: |e| program(e, utilization(e, App::Barnes)),
+            derive: |e| one(utilization(e, App::Barnes)),
             ..base()
         },
         Claim {
@@ -119,7 +119,7 @@ fn utilizations() -> Vec<Claim<Runs>> {
             says: "Gauss has a compute-utilization of 75 %.",
             published: "75 %",
             reading: Reading::Rewritten(75.0),
-            derive: |e| program(e, utilization(e, App::Gauss)),
+            derive: |e| one(utilization(e, App::Gauss)),
             ..base()
         },
         Claim {
@@ -127,7 +127,7 @@ fn utilizations() -> Vec<Claim<Runs>> {
             says: "Lu has a compute-utilization of 85 %.",
             published: "85 %",
             reading: Reading::Rewritten(85.0),
-            derive: |e| program(e, utilization(e, App::Lu)),
+            derive: |e| one(utilization(e, App::Lu)),
             ..base()
         },
     ]
@@ -140,8 +140,8 @@ fn barnes() -> Vec<Claim<Runs>> {
             says: "With four processors per node Fixed improves barnes over Floating by 18 %.",
             published: "18 %",
             reading: gain(18.0),
-            derive: |e| program(e, fixed_gain(e, 4, App::Barnes)),
-            ..of(SECTION, F45, "%", GAIN)
+            derive: |e| one(fixed_gain(e, 4, App::Barnes)),
+            ..stated_in(SECTION, F45, "%", GAIN)
         },
         Claim {
             id: "barnes-drops",
@@ -150,15 +150,12 @@ fn barnes() -> Vec<Claim<Runs>> {
             reading: Reading::AtMost(0.0),
             derive: |e| {
                 let app = App::Barnes;
-                programs(
-                    e,
-                    [
-                        ("Fixed", e.gain(&fixed(5, app), &fixed(4, app))),
-                        ("Floating", e.gain(&floating(5, app), &floating(4, app))),
-                    ],
-                )
+                at([
+                    ("Fixed", e.gain(&fixed(5, app), &fixed(4, app))),
+                    ("Floating", e.gain(&floating(5, app), &floating(4, app))),
+                ])
             },
-            ..of(
+            ..stated_in(
                 SECTION,
                 F45,
                 "%",
@@ -171,8 +168,8 @@ fn barnes() -> Vec<Claim<Runs>> {
             says: "With five processors per node barnes is three times as fast under Fixed as under Single.",
             published: "three",
             reading: Reading::Rewritten(3.0),
-            derive: |e| program(e, e.speedup(&fixed(5, App::Barnes), &single(App::Barnes))),
-            ..of(SECTION, F45, "×", "speedup over Single")
+            derive: |e| one(e.speedup(&fixed(5, App::Barnes), &single(App::Barnes))),
+            ..stated_in(SECTION, F45, "×", "speedup over Single")
         },
     ]
 }
@@ -183,8 +180,8 @@ fn em3d() -> Vec<Claim<Runs>> {
             id: "em3d-fixed-at-two",
             says: "Em3d is faster under Fixed with only two processors.",
             published: "Fixed faster",
-            derive: |e| program(e, fixed_gain(e, 2, App::Em3d)),
-            ..of(
+            derive: |e| one(fixed_gain(e, 2, App::Em3d)),
+            ..stated_in(
                 SECTION,
                 F45,
                 "%",
@@ -197,8 +194,8 @@ fn em3d() -> Vec<Claim<Runs>> {
             says: "With five processors per node the gap between Fixed and Floating is 32 % for em3d.",
             published: "32 %",
             reading: gain(32.0),
-            derive: |e| program(e, fixed_gain(e, 5, App::Em3d)),
-            ..of(SECTION, F45, "%", GAIN)
+            derive: |e| one(fixed_gain(e, 5, App::Em3d)),
+            ..stated_in(SECTION, F45, "%", GAIN)
         },
     ]
 }
@@ -210,24 +207,29 @@ fn others() -> Vec<Claim<Runs>> {
             says: "It takes five processors per node until Fixed is faster for water-sp.",
             published: "five",
             reading: Reading::Printed(5.0),
-            derive: |e| program(e, break_even(MOST, |n| fixed_gain(e, n, App::WaterSp))),
-            ..of(SECTION, F45, "processors", "the smallest node from which on Fixed is faster; six if none")
+            derive: |e| one(break_even(MOST, |n| fixed_gain(e, n, App::WaterSp))),
+            ..stated_in(
+                SECTION,
+                F45,
+                "processors",
+                "the smallest node from which on Fixed is faster; six if none",
+            )
         },
         Claim {
             id: "water-below-6",
             says: "With five processors per node Fixed improves water-sp by less than 6 %.",
             published: "below 6 %",
             reading: Reading::Between(0.0, 6.0),
-            derive: |e| program(e, fixed_gain(e, 5, App::WaterSp)),
-            ..of(SECTION, F45, "%", GAIN)
+            derive: |e| one(fixed_gain(e, 5, App::WaterSp)),
+            ..stated_in(SECTION, F45, "%", GAIN)
         },
         Claim {
             id: "gauss-10",
             says: "With five processors per node the gap is 10 % for gauss.",
             published: "10 %",
             reading: gain(10.0),
-            derive: |e| program(e, fixed_gain(e, 5, App::Gauss)),
-            ..of(SECTION, F45, "%", GAIN)
+            derive: |e| one(fixed_gain(e, 5, App::Gauss)),
+            ..stated_in(SECTION, F45, "%", GAIN)
         },
         Claim {
             id: "gauss-bottleneck",
@@ -236,9 +238,9 @@ fn others() -> Vec<Claim<Runs>> {
             reading: Reading::AtMost(70.0),
             derive: |e| {
                 let of = |setup| Ok(100.0 * e.speedup(&setup, &single(App::Gauss))? / 5.0);
-                programs(e, [("Fixed", of(fixed(5, App::Gauss))), ("Floating", of(floating(5, App::Gauss)))])
+                at([("Fixed", of(fixed(5, App::Gauss))), ("Floating", of(floating(5, App::Gauss)))])
             },
-            ..of(
+            ..stated_in(
                 SECTION,
                 F45,
                 "%",
@@ -251,8 +253,8 @@ fn others() -> Vec<Claim<Runs>> {
             says: "With five processors per node Fixed outperforms Floating marginally for lu.",
             published: "below 5 %",
             reading: Reading::Between(0.0, 5.0),
-            derive: |e| program(e, fixed_gain(e, 5, App::Lu)),
-            ..of(SECTION, F45, "%", GAIN)
+            derive: |e| one(fixed_gain(e, 5, App::Lu)),
+            ..stated_in(SECTION, F45, "%", GAIN)
         },
     ]
 }
@@ -267,9 +269,9 @@ fn majorities() -> Vec<Claim<Runs>> {
             reading: Reading::MoreThan(2.5),
             derive: |e| {
                 let faster = |n| above_zero(App::CHAPTER_4.map(|app| Ok(-fixed_gain(e, n, app)?)));
-                program_cases(e, [2, 3].map(|n| (format!("{n} processors"), "", faster(n))))
+                cases([2, 3].map(|n| (format!("{n} processors"), "", faster(n))))
             },
-            ..of(SECTION, F45, "programs", recipe)
+            ..stated_in(SECTION, F45, "programs", recipe)
         },
         Claim {
             id: "majority-fixed",
@@ -278,9 +280,9 @@ fn majorities() -> Vec<Claim<Runs>> {
             reading: Reading::MoreThan(2.5),
             derive: |e| {
                 let faster = |n| above_zero(App::CHAPTER_4.map(|app| fixed_gain(e, n, app)));
-                program_cases(e, [4, 5].map(|n| (format!("{n} processors"), "", faster(n))))
+                cases([4, 5].map(|n| (format!("{n} processors"), "", faster(n))))
             },
-            ..of(SECTION, F45, "programs", recipe)
+            ..stated_in(SECTION, F45, "programs", recipe)
         },
     ]
 }

@@ -1,6 +1,6 @@
 //! Table 5.3 and §5.3.4: uniprocessor times and speedups.
 
-use super::derive::{each, of, program};
+use super::derive::{each, one, stated_in};
 use crate::falsafi_1998::Runs;
 use crate::falsafi_1998::runs::Found;
 use crate::falsafi_1998::setup::{PROCESSORS, Setup};
@@ -23,11 +23,11 @@ fn efficiency(runs: &Runs, app: App) -> Found<f64> {
 
 fn time_entry<const APP: usize>(runs: &Runs) -> Option<Finding> {
     let setup = Setup::uniprocessor(*App::CHAPTER_5.get(APP)?);
-    program(runs, runs.get(&setup).map(|measured| measured.cycles as f64 / 1e6))
+    one(runs.get(&setup).map(|measured| measured.cycles as f64 / 1e6))
 }
 
 fn speedup_entry<const APP: usize>(runs: &Runs) -> Option<Finding> {
-    program(runs, speedup(runs, *App::CHAPTER_5.get(APP)?))
+    one(speedup(runs, *App::CHAPTER_5.get(APP)?))
 }
 
 /// The two entries of a program.
@@ -41,7 +41,12 @@ macro_rules! entries {
                 reading: Reading::Rewritten($time),
                 basis: Basis::Fitted,
                 derive: time_entry::<$app>,
-                ..of(SECTION, TABLE, "million cycles", "execution time; the pace of the program is set by it")
+                ..stated_in(
+                    SECTION,
+                    TABLE,
+                    "million cycles",
+                    "execution time; the pace of the program is set by it",
+                )
             },
             Claim {
                 id: concat!("table-5-3-", $name, "-speedup"),
@@ -54,7 +59,7 @@ macro_rules! entries {
                 published: stringify!($speedup),
                 reading: Reading::Rewritten($speedup),
                 derive: speedup_entry::<$app>,
-                ..of(SECTION, TABLE, "×", "speedup over one processor")
+                ..stated_in(SECTION, TABLE, "×", "speedup over one processor")
             },
         ]
     };
@@ -85,16 +90,16 @@ fn classes() -> Vec<Claim<Runs>> {
             says: "Barnes, fmm and em3d achieve an efficiency of 50 % with 64 processors.",
             published: "50 %",
             reading: Reading::About(50.0),
-            derive: |e| each(e, [App::Barnes, App::Fmm, App::Em3d], |app| efficiency(e, app)),
-            ..of(SECTION, TABLE, "%", recipe)
+            derive: |e| each([App::Barnes, App::Fmm, App::Em3d], |app| efficiency(e, app)),
+            ..stated_in(SECTION, TABLE, "%", recipe)
         },
         Claim {
             id: "water-near-linear",
             says: "Water-sp achieves near-linear speedups.",
             published: "near-linear",
             reading: Reading::MoreThan(90.0),
-            derive: |e| program(e, efficiency(e, App::WaterSp)),
-            ..of(
+            derive: |e| one(efficiency(e, App::WaterSp)),
+            ..stated_in(
                 SECTION,
                 TABLE,
                 "%",
@@ -106,8 +111,8 @@ fn classes() -> Vec<Claim<Runs>> {
             says: "Cholesky does not speed up much.",
             published: "not much",
             reading: Reading::AtMost(25.0),
-            derive: |e| program(e, efficiency(e, App::Cholesky)),
-            ..of(
+            derive: |e| one(efficiency(e, App::Cholesky)),
+            ..stated_in(
                 SECTION,
                 TABLE,
                 "%",
@@ -119,8 +124,13 @@ fn classes() -> Vec<Claim<Runs>> {
             says: "Fft and radix exhibit poor speedups.",
             published: "poor",
             reading: Reading::AtMost(35.0),
-            derive: |e| each(e, [App::Fft, App::Radix], |app| efficiency(e, app)),
-            ..of(SECTION, TABLE, "%", "speedup on 64 processors in percent of 64; up to 35 % counts as poor")
+            derive: |e| each([App::Fft, App::Radix], |app| efficiency(e, app)),
+            ..stated_in(
+                SECTION,
+                TABLE,
+                "%",
+                "speedup on 64 processors in percent of 64; up to 35 % counts as poor",
+            )
         },
     ]
 }
