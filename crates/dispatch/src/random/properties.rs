@@ -45,6 +45,7 @@ fn large_plans() {
 
 /// A ledger that finds nothing would be no check.
 #[test]
+#[cfg_attr(miri, ignore = "tests the ledger, and takes long there")]
 fn what_breaks_the_rules_is_found() {
     let (mut exchanged, mut moved) = (0, 0);
     for seed in 0.. {
