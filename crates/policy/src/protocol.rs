@@ -61,6 +61,8 @@ pub enum Activity {
     Idle,
     /// Nothing, and to wake it costs more than to interrupt one that computes. Whoever costs less to wake counts as idle.
     Asleep,
+    /// Nothing of use: it is on its way to protocol work, into a trap or an interrupt.
+    Turning,
     /// A protocol event.
     Handling,
 }
@@ -72,7 +74,7 @@ pub enum Invocation {
     Act(CpuId),
     /// This computing processor is interrupted and takes it.
     Interrupt(CpuId),
-    /// Whoever handles an event now takes it next.
+    /// Whoever handles an event now takes it next, or who turns to the protocol.
     Wait,
 }
 
@@ -109,24 +111,25 @@ impl Invoker {
         let is_idle = |cpu: usize| activities.get(cpu) == Some(&Activity::Idle);
         let last = self.last.map(CpuId::index).filter(|cpu| eligible.contains(cpu) && is_idle(*cpu));
         if let Some(cpu) = last.or_else(|| eligible.clone().find(|cpu| is_idle(*cpu))) {
-            return Invocation::Act(self.acts(cpu));
+            return Invocation::Act(self.acts(CpuId::from(cpu)));
         }
         let is_multiplexed = matches!(self.scheduling, ProtocolScheduling::Multiplexed { .. });
-        if handling > 0 || !is_multiplexed {
+        let turns = activities.contains(&Activity::Turning);
+        if handling > 0 || turns || !is_multiplexed {
             return Invocation::Wait;
         }
         let count = activities.len();
         let in_turn = (0..count).map(|step| (self.turn + step) % count);
         if let Some(cpu) = in_turn.into_iter().find(|cpu| activities[*cpu] == Activity::Computing) {
             self.turn = (cpu + 1) % count;
-            return Invocation::Interrupt(self.acts(cpu));
+            return Invocation::Interrupt(self.acts(CpuId::from(cpu)));
         }
         let asleep = activities.iter().position(|activity| *activity == Activity::Asleep);
-        asleep.map_or(Invocation::Wait, |cpu| Invocation::Act(self.acts(cpu)))
+        asleep.map_or(Invocation::Wait, |cpu| Invocation::Act(self.acts(CpuId::from(cpu))))
     }
 
-    fn acts(&mut self, cpu: usize) -> CpuId {
-        let cpu = CpuId::from(cpu);
+    /// Processor `cpu` acts, which need not be asked for: its cache has the protocol's state from now on.
+    pub fn acts(&mut self, cpu: CpuId) -> CpuId {
         self.last = Some(cpu);
         cpu
     }
@@ -135,7 +138,7 @@ impl Invoker {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use Activity::{Asleep, Computing, Handling, Idle};
+    use Activity::{Asleep, Computing, Handling, Idle, Turning};
 
     #[test]
     fn who_acted_last_goes_on_while_it_is_idle() {
@@ -169,6 +172,13 @@ mod tests {
             other => panic!("{other:?}"),
         };
         assert_eq!([interrupted(), interrupted(), interrupted(), interrupted()], [0, 1, 2, 0]);
+    }
+
+    #[test]
+    fn who_turns_to_the_protocol_is_waited_for() {
+        let mut mult = Invoker::new(ProtocolScheduling::Multiplexed { threads: 3 });
+        assert_eq!(mult.invoke(&[Computing, Turning, Computing]), Invocation::Wait);
+        assert_eq!(mult.invoke(&[Computing, Turning, Idle]), Invocation::Act(CpuId(2)));
     }
 
     #[test]

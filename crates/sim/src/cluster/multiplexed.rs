@@ -4,6 +4,7 @@ use super::agenda::Event;
 use super::error::Error;
 use super::scheduling::{Interruption, Role};
 use super::system::{State, System};
+use warmcore_policy::protocol::Invocation;
 use warmcore_units::ThreadId;
 
 impl System {
@@ -86,15 +87,18 @@ impl System {
         while self.nodes[at].device.pdq.waiting() > 0 {
             let device = &mut self.nodes[at].device;
             let Some(multiplexing) = &mut device.multiplexing else { return Ok(()) };
-            let Some((thread, cpu)) = multiplexing.next_pair() else {
-                if let Some(cpu) = multiplexing.choose_interrupted() {
-                    let until = now + interrupt;
+            let cpu = match multiplexing.invoke() {
+                Invocation::Act(cpu) => cpu.index(),
+                Invocation::Wait => return Ok(()),
+                Invocation::Interrupt(cpu) => {
+                    let (cpu, until) = (cpu.index(), now + interrupt);
                     multiplexing.roles[cpu] = Role::Interrupted(Interruption { since: now, until });
                     self.processors[at * self.per_node + cpu].interrupts.add(interrupt);
                     self.agenda.push(until, Event::Poll { node: at as u32, cpu: cpu as u32 });
+                    return Ok(());
                 }
-                return Ok(());
             };
+            let thread = multiplexing.thread_of(cpu);
             let Some(event) = device.pdq.dispatch(ThreadId(thread as u32)) else { return Ok(()) };
             multiplexing.roles[cpu] = Role::Acting { thread: thread as u32, interrupted: None };
             device.threads[thread].cache = Some(cpu);
@@ -147,12 +151,12 @@ impl System {
         };
         let device = &mut self.nodes[at].device;
         let Some(multiplexing) = &mut device.multiplexing else { return Ok(()) };
-        let thread = if multiplexing.single_thread { 0 } else { cpu };
+        let thread = multiplexing.thread_of(cpu);
         let busy = device.threads[thread].run.is_some();
         let event = if busy { None } else { device.pdq.dispatch(ThreadId(thread as u32)) };
         if let Some(event) = event {
             multiplexing.roles[cpu] = Role::Acting { thread: thread as u32, interrupted: Some(interruption) };
-            multiplexing.executes(cpu);
+            multiplexing.acts(cpu);
             device.threads[thread].cache = Some(cpu);
             return self.start(now, at, thread, event);
         }

@@ -23,6 +23,9 @@
 //! to the device then. The text does not say which sections of a program are critical. Programs' own ones need no flag: handlers
 //! refer to nothing that a program changes.
 
+use warmcore_policy::protocol::{Activity, Invocation, Invoker, ProtocolScheduling};
+use warmcore_units::CpuId;
+
 /// What a compute processor does about the protocol.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Role {
@@ -61,49 +64,49 @@ pub(super) struct Multiplexing {
     pub(super) roles: Vec<Role>,
     /// Whose wait has ended while it acted, and when.
     pub(super) resumable: Vec<Option<u64>>,
-    /// Who is interrupted next.
-    next: usize,
-    /// Who executed the thread last.
-    last: usize,
+    invoker: Invoker,
+    /// What the invoker is shown: kept for its space.
+    activities: Vec<Activity>,
 }
 
 impl Multiplexing {
     pub(super) fn new(single_thread: bool, processors: usize) -> Self {
+        let threads = if single_thread { 1 } else { processors as u32 };
         Self {
             single_thread,
             roles: vec![Role::Computing; processors],
             resumable: vec![None; processors],
-            next: 0,
-            last: 0,
+            invoker: Invoker::new(ProtocolScheduling::Multiplexed { threads }),
+            activities: Vec::new(),
         }
     }
 
-    /// A thread that is not running and a processor to execute it. With one thread, that is who executed it last, if it still
-    /// polls.
-    pub(super) fn next_pair(&mut self) -> Option<(usize, usize)> {
-        let acts = |role: &Role| matches!(role, Role::Acting { .. });
-        if self.single_thread && self.roles.iter().any(acts) {
-            return None;
-        }
-        let polls = |&processor: &usize| self.roles[processor] == Role::Polling;
-        let processor = Some(self.last).filter(polls).or_else(|| (0..self.roles.len()).find(polls))?;
-        self.executes(processor);
-        Some((if self.single_thread { 0 } else { processor }, processor))
+    /// Who executes the next event. The decision is that of the policies' own room.
+    pub(super) fn invoke(&mut self) -> Invocation {
+        self.activities.clear();
+        self.activities.extend(self.roles.iter().map(Role::activity));
+        self.invoker.invoke(&self.activities)
     }
 
     /// `processor` executes a thread: its cache has the protocol's data.
-    pub(super) const fn executes(&mut self, processor: usize) {
-        self.last = processor;
+    pub(super) fn acts(&mut self, processor: usize) {
+        self.invoker.acts(CpuId::from(processor));
     }
 
-    /// The processor to interrupt, if no protocol thread is scheduled anywhere.
-    pub(super) fn choose_interrupted(&mut self) -> Option<usize> {
-        if self.roles.iter().any(|&role| role != Role::Computing) {
-            return None;
+    /// The thread that `processor` executes.
+    pub(super) const fn thread_of(&self, processor: usize) -> usize {
+        if self.single_thread { 0 } else { processor }
+    }
+}
+
+impl Role {
+    const fn activity(&self) -> Activity {
+        match self {
+            Self::Computing => Activity::Computing,
+            Self::Polling => Activity::Idle,
+            Self::Acting { .. } => Activity::Handling,
+            Self::Trapping { .. } | Self::Interrupted(_) | Self::Pending => Activity::Turning,
         }
-        let processor = self.next;
-        self.next = (processor + 1) % self.roles.len();
-        Some(processor)
     }
 }
 
@@ -112,23 +115,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn interrupts_go_round_and_only_if_nobody_polls() {
-        let mut multiplexing = Multiplexing::new(true, 3);
-        assert_eq!([0; 4].map(|_| multiplexing.choose_interrupted()), [Some(0), Some(1), Some(2), Some(0)]);
-        multiplexing.roles[2] = Role::Trapping { until: 0 };
-        assert_eq!((multiplexing.choose_interrupted(), multiplexing.next_pair()), (None, None));
-        multiplexing.roles[2] = Role::Polling;
-        assert_eq!((multiplexing.choose_interrupted(), multiplexing.next_pair()), (None, Some((0, 2))));
-    }
-
-    #[test]
-    fn a_single_thread_stays_with_its_processor() {
-        let mut multiplexing = Multiplexing::new(true, 3);
-        multiplexing.roles[1] = Role::Polling;
-        assert_eq!(multiplexing.next_pair(), Some((0, 1)));
-        multiplexing.roles[0] = Role::Polling;
-        assert_eq!(multiplexing.next_pair(), Some((0, 1)));
-        multiplexing.roles[1] = Role::Acting { thread: 0, interrupted: None };
-        assert_eq!(multiplexing.next_pair(), None);
+    fn nobody_is_interrupted_beside_one_that_turns_to_the_protocol() {
+        let interruption = Interruption { since: 0, until: 200 };
+        for role in [Role::Trapping { until: 0 }, Role::Interrupted(interruption), Role::Pending] {
+            let mut multiplexing = Multiplexing::new(true, 3);
+            assert_eq!(multiplexing.invoke(), Invocation::Interrupt(CpuId(0)));
+            multiplexing.roles[2] = role;
+            assert_eq!(multiplexing.invoke(), Invocation::Wait);
+            multiplexing.roles[2] = Role::Polling;
+            assert_eq!(multiplexing.invoke(), Invocation::Act(CpuId(2)));
+        }
     }
 }
