@@ -49,9 +49,9 @@ test:
 	@scripts/timed 'documentation' cargo doc --no-deps --locked --quiet
 	@scripts/timed 'packages' scripts/check-packages
 	@scripts/timed 'building tests' cargo test --locked --no-run
-	@WARMCORE_SOAK_SECONDS=60 scripts/timed 'tests' cargo test --locked
+	@WARMCORE_SOAK_SECONDS=20 scripts/timed 'tests' cargo test --locked
 	@scripts/timed 'kernel' scripts/check-kernel --short
-	@WARMCORE_SCHEDULES=100000 WARMCORE_SCHEDULE_SECONDS=30 scripts/timed 'schedules' scripts/check-schedules
+	@WARMCORE_SCHEDULES=100000 WARMCORE_SCHEDULE_SECONDS=15 scripts/timed 'schedules' scripts/check-schedules
 
 # Holds what noise or time keeps out of `make test`: the coverage of intervals under every process of arrivals over
 # 300 seeds, a fuzzer's minute on each target, the live
