@@ -193,7 +193,7 @@ mod tests {
         assert!(refused("").contains("[program]"), "{}", refused(""));
         let both = "[program]\nname = \"fft\"\n[microbenchmark]\nname = \"remote-read\"";
         assert!(refused(both).contains("given beside [program]"), "{}", refused(both));
-        let none = "[microbenchmark]\nname = \"remote-read\"\nblocks = 0";
+        let none = "[microbenchmark]\nname = \"reply-bandwidth\"\nblocks = 0";
         assert!(refused(none).contains("blocks"), "{}", refused(none));
     }
 

@@ -15,7 +15,8 @@ use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use warmcore_scenario::ClusterScenario;
 use warmcore_scenario::cluster::ClusterMachine;
-use warmcore_sim::cluster::{Machine, Outcome};
+use warmcore_sim::cluster::Machine;
+use warmcore_sim::cluster::scenario::Simulated;
 use warmcore_sim::sweep::{SweepError, sweep};
 use warmcore_units::Fault;
 
@@ -25,6 +26,8 @@ const FILES: [&str; 3] = [RESULTS.parquet, RESULTS.csv, REPORT];
 /// The figures of one run.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 struct Run {
+    /// What is compared: cycles of the program, of a microbenchmark's operation, or for each byte that is read.
+    cost: f64,
     cycles: u64,
     references: u64,
     remote_misses: u64,
@@ -35,10 +38,12 @@ struct Run {
 }
 
 impl Run {
-    fn new(outcome: &Outcome) -> Self {
+    fn new(simulated: &Simulated) -> Self {
+        let outcome = &simulated.outcome;
         let devices = || outcome.nodes.iter().map(|node| &node.device);
         let remote = || outcome.processors.iter().map(|processor| processor.remote_misses);
         Self {
+            cost: simulated.cost(),
             cycles: outcome.cycles,
             references: outcome.references(),
             remote_misses: remote().map(|count| count.times).sum(),
@@ -78,7 +83,7 @@ pub(crate) fn run(arguments: &SweepClusterArguments) -> miette::Result<()> {
         |(_, key)| journal.known(key).copied(),
         |(point, _)| {
             let simulated = outcome(point, &arguments.document, &meter.watch(&bar, stop))?;
-            Ok(Run::new(&simulated.outcome))
+            Ok(Run::new(&simulated))
         },
         |(_, key), run| {
             progress::set(&bar, (done.fetch_add(1, Ordering::Relaxed) + 1) as f64 / points.len() as f64);

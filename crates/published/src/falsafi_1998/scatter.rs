@@ -3,7 +3,8 @@
 //! A cycle more or less changes who gets a lock first, and so how a program goes on. Each program is run with 99, 100 and 101 cycles
 //! on the base machine of its chapter, under a few systems. The relative standard deviation of its cycles, pooled over these systems,
 //! is its *scatter*. Every run of the program, on whichever machine, is taken to scatter as much, independently of others
-//! ([`uncertainty`](super::uncertainty)); a single processor sends nothing and does not.
+//! ([`uncertainty`](super::uncertainty)); a single processor sends nothing and does not. Under a system whose own deviation is
+//! greater, that counts.
 
 use super::measured::Obtained;
 use super::plan::{fixed, floating, single};
@@ -69,6 +70,8 @@ impl ProgramOf {
 pub struct Scatter {
     /// Half-width of the 95 % interval of a run's cycles, as a part of them.
     half_widths: BTreeMap<ProgramOf, f64>,
+    /// That of the runs under one system alone.
+    of_systems: BTreeMap<(ProgramOf, System), f64>,
 }
 
 impl Scatter {
@@ -79,7 +82,14 @@ impl Scatter {
             let groups = program.base().into_iter().map(|setup| cycles(results, setup));
             Some((program, pooled(groups)?))
         };
-        Self { half_widths: ProgramOf::all().filter_map(half_width).collect() }
+        let own = |program: ProgramOf| {
+            let of = move |setup: Setup| Some(((program, setup.system), pooled([cycles(results, setup)])?));
+            program.base().into_iter().filter_map(of).collect::<Vec<_>>()
+        };
+        Self {
+            half_widths: ProgramOf::all().filter_map(half_width).collect(),
+            of_systems: ProgramOf::all().flat_map(own).collect(),
+        }
     }
 
     /// Half-width of the 95 % interval of the cycles of `setup`, as a part of them: 0 for what is no program or sends nothing;
@@ -87,7 +97,10 @@ impl Scatter {
     #[must_use]
     pub fn of(&self, setup: &Setup) -> f64 {
         match ProgramOf::new(setup) {
-            Some(program) if setup.nodes > 1 => self.of_program(program).unwrap_or(f64::INFINITY),
+            Some(program) if setup.nodes > 1 => {
+                let own = self.of_systems.get(&(program, setup.system)).copied().unwrap_or(0.0);
+                self.of_program(program).map_or(f64::INFINITY, |pooled| pooled.max(own))
+            }
             _ => 0.0,
         }
     }

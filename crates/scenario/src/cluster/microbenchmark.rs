@@ -8,7 +8,7 @@ use warmcore_units::Fault;
 #[serde(tag = "name", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Microbenchmark {
     /// The first processor of the first node reads blocks of the second node.
-    RemoteRead(Blocks),
+    RemoteRead {},
     /// A processor of each other node reads blocks of the first node.
     ReplyBandwidth(Blocks),
     /// All processors of the first node read blocks, each of another node.
@@ -58,7 +58,7 @@ impl Microbenchmark {
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {
-            Self::RemoteRead(_) => "remote-read",
+            Self::RemoteRead {} => "remote-read",
             Self::ReplyBandwidth(_) => "reply-bandwidth",
             Self::RequestBandwidth(_) => "request-bandwidth",
             Self::NullHandler(_) => "null-handler",
@@ -74,7 +74,8 @@ impl Microbenchmark {
             Err(Fault::new(format!("microbenchmark.{field}"), found, format!("{least} to {most}")))
         };
         match self {
-            Self::RemoteRead(of) | Self::ReplyBandwidth(of) | Self::RequestBandwidth(of) => {
+            Self::RemoteRead {} => Ok(()),
+            Self::ReplyBandwidth(of) | Self::RequestBandwidth(of) => {
                 within("blocks", of.blocks as f64, 1.0, 1e6)
             }
             Self::NullHandler(of) | Self::FetchBlock(of) => {

@@ -12,10 +12,12 @@ use std::collections::BinaryHeap;
 pub(super) enum Event {
     /// A processor goes on with its program.
     Continue(u32),
-    /// A processor's reference that missed gets to the bus.
+    /// A processor's reference that missed gets to the bus; or it needs a frame, submits a request, leaves the program.
     Reference(u32),
     /// A block access fault or a message gets to a device, by its place among those under way.
     Arrive { node: u32, event: u32 },
+    /// A node looks for a frame again.
+    FindFrame { node: u32 },
     /// A step of a handler has ended.
     Step { node: u32, thread: u32 },
     /// A processor that was interrupted, or has trapped, turns to the device.

@@ -143,21 +143,22 @@ impl System {
 
     fn finish(&mut self, now: u64, at: usize, thread: usize) -> Result<(), Error> {
         let device = &mut self.nodes[at].device;
+        let mut unmaps = false;
         if let Some(run) = device.threads[thread].run.take() {
             let count = match run.kind {
                 Kind::Stache(handler) => &mut device.handlers[handler as usize],
                 Kind::Exchange(_) => &mut device.tally.exchanges,
             };
             count.add(now - run.started);
+            unmaps = matches!(run.kind, Kind::Stache(Handler::Unmap));
             device.threads[thread].spare = run.actions;
-            if let Kind::Stache(Handler::Unmap) = run.kind {
-                self.end_unmap(now, at);
-            }
         }
-        let device = &mut self.nodes[at].device;
         device.pdq.finish(ThreadId(thread as u32));
         if device.multiplexing.is_some() {
             self.end_acting(now, at, thread)?;
+        }
+        if unmaps {
+            self.end_unmap(now, at)?;
         }
         self.dispatch(now, at)
     }

@@ -75,9 +75,18 @@ impl Memory {
 
     /// Maps `page` if it is at home here or there is a free frame for it. Whether it is mapped.
     pub(super) fn map(&self, page: PageNumber) -> bool {
-        let mapped = self.is_home(page) || self.map_in_place_of(page, |_| true).is_ok();
+        let mapped = self.is_home(page) || {
+            let mut cache = self.page_cache.borrow_mut();
+            // A page that is in the cache and not mapped waits for another to make way.
+            !cache.contains(page.into()) && cache.map(page.into(), |_| true).is_ok()
+        };
         self.touched(page).mapped.set(mapped);
         mapped
+    }
+
+    /// The node's processors may refer to the remote `page`, which has a frame.
+    pub(super) fn set_mapped(&self, page: PageNumber) {
+        self.touched(page).mapped.set(true);
     }
 
     /// Finds a frame for the remote `page`, if need be that of another one, which is no longer mapped.

@@ -157,6 +157,7 @@ where
                 state: State::Running,
                 misses: Count::default(),
                 remote_misses: Count::default(),
+                page_waits: Count::default(),
                 protocol: 0,
                 interrupts: Count::default(),
                 stolen: 0,

@@ -74,6 +74,18 @@ pub enum Figure {
     RoundTrip(f64),
 }
 
+impl Simulated {
+    /// What it took, to be compared with others: cycles of the program, of the operation, or for each byte.
+    #[must_use]
+    pub fn cost(&self) -> f64 {
+        match self.figure {
+            None => self.outcome.cycles as f64,
+            Some(Figure::RemoteRead(cycles) | Figure::RoundTrip(cycles)) => cycles,
+            Some(Figure::Bandwidth(bytes)) => 1.0 / bytes,
+        }
+    }
+}
+
 /// Runs what `scenario` says on its machine.
 ///
 /// # Errors
@@ -98,34 +110,29 @@ fn measure(
         if nodes >= least { Ok(()) } else { Err(Error::Impossible(fault())) }
     };
     match microbenchmark {
-        Microbenchmark::RemoteRead(of) => {
+        Microbenchmark::RemoteRead {} => {
             needs(2, "since a block of another node is read")?;
-            let reads = RemoteReads::remote_read(processors, of.blocks, block_bytes);
-            read(machine, &reads, options, |bytes| Figure::RemoteRead(block_bytes as f64 / bytes))
+            let (cycles, outcome) = RemoteReads::round_trip(machine, options)?;
+            Ok(Simulated { outcome, figure: Some(Figure::RemoteRead(cycles)) })
         }
         Microbenchmark::ReplyBandwidth(of) => {
             needs(2, "since other nodes read blocks of the first")?;
             let reads = RemoteReads::reply_bandwidth(nodes - 1, processors, of.blocks, block_bytes);
-            read(machine, &reads, options, Figure::Bandwidth)
+            read(machine, &reads, options)
         }
         Microbenchmark::RequestBandwidth(of) => {
             needs(processors + 1, "one more than processors, each of which reads of another")?;
             let reads = RemoteReads::request_bandwidth(processors, processors, of.blocks, block_bytes);
-            read(machine, &reads, options, Figure::Bandwidth)
+            read(machine, &reads, options)
         }
         Microbenchmark::NullHandler(of) => request(machine, Exchange::NullHandler, of, options),
         Microbenchmark::FetchBlock(of) => request(machine, Exchange::FetchBlock, of, options),
     }
 }
 
-fn read(
-    machine: &Machine,
-    reads: &RemoteReads,
-    options: &Options<'_>,
-    figure: impl Fn(f64) -> Figure,
-) -> Result<Simulated, Error> {
+fn read(machine: &Machine, reads: &RemoteReads, options: &Options<'_>) -> Result<Simulated, Error> {
     let outcome = run(machine, reads, options)?;
-    let figure = reads.bytes_per_cycle(&outcome).map(figure);
+    let figure = reads.bytes_per_cycle(&outcome).map(Figure::Bandwidth);
     Ok(Simulated { outcome, figure })
 }
 

@@ -6,6 +6,7 @@ use super::agenda::{Agenda, Event};
 use super::cache::Line;
 use super::device::{Cause, ProtocolEvent};
 use super::error::{Error, Waiting, WaitsFor};
+use super::exchange::ActiveMessage;
 use super::in_flight::InFlight;
 use super::layout::{Layout, PageNumber};
 use super::network::Network;
@@ -50,6 +51,10 @@ pub(super) enum State {
     Mapping { page: PageNumber, since: u64 },
     /// The device has its block access fault.
     Faulted { line: Line, access: Access, since: u64, trapped_until: u64 },
+    /// It computes, and then submits a request outside Stache.
+    Submitting(ActiveMessage),
+    /// It computes, and then has left the program.
+    Leaving,
     /// A request outside Stache is under way.
     Requesting { since: u64 },
     /// A word is to change.
@@ -65,6 +70,7 @@ pub(super) struct Compute {
     pub(super) state: State,
     pub(super) misses: Count,
     pub(super) remote_misses: Count,
+    pub(super) page_waits: Count,
     pub(super) protocol: u64,
     pub(super) interrupts: Count,
     /// Cycles of interrupts that it still has to be late by.
@@ -146,6 +152,7 @@ impl System {
                 let Some(event) = self.in_flight.take(event) else { return Ok(()) };
                 self.arrive(now, node as usize, event)
             }
+            Event::FindFrame { node } => self.look_again(now, node as usize),
             Event::Step { node, thread } => self.step(now, node as usize, thread as usize),
             Event::Poll { node, cpu } => self.poll(now, node as usize, cpu as usize),
         }
@@ -163,6 +170,11 @@ impl System {
             && local.synchronizing.get().is_none()
         {
             local.synchronized.set(local.synchronized.get() + local.clock.get() - since);
+        }
+        if let State::Mapping { since, .. } = processor.state
+            && local.synchronizing.get().is_none()
+        {
+            processor.page_waits.add(local.clock.get() - since);
         }
         local.limit.set(limit);
         processor.state = State::Running;
@@ -187,17 +199,31 @@ impl System {
                 self.nodes[number / self.per_node].watched[number % self.per_node] = line;
                 self.begin_polling(clock, number);
             }
-            CoroutineResult::Yield(Yield::Exchange(message)) => self.submit(clock, number, message),
+            // It may have computed for long, and can be interrupted until then.
+            CoroutineResult::Yield(Yield::Exchange(message)) => {
+                processor.state = State::Submitting(message);
+                self.come_back(clock, number, acts);
+            }
             CoroutineResult::Yield(Yield::NoSpace { bytes }) => return Err(Error::TooManyLocks { bytes }),
             CoroutineResult::Yield(Yield::Stray { at }) => {
                 return Err(Error::Stray { processor: number as u32, at });
             }
             CoroutineResult::Return(()) => {
-                processor.state = State::Done;
-                self.begin_polling(clock, number);
+                processor.state = State::Leaving;
+                self.come_back(clock, number, acts);
             }
         }
         Ok(())
+    }
+
+    /// A processor turns to the core again at `clock`, after the handler that it executes, if it `acts`.
+    fn come_back(&mut self, clock: u64, number: usize, acts: bool) {
+        let (time, event) = (clock.max(self.now), Event::Reference(number as u32));
+        if acts {
+            self.processors[number].deferred = Some((time, event));
+        } else {
+            self.agenda.push(time, event);
+        }
     }
 
     /// A processor's reference gets to the bus; it goes on `late` cycles later than it could.
@@ -205,6 +231,15 @@ impl System {
         let (line, access, since, faulted) = match self.processors[number].state {
             State::Referring { line, access, since, faulted } => (line, access, since, faulted),
             State::Mapping { page, .. } => return self.map(now, number, page),
+            State::Submitting(message) => {
+                self.submit(now, number, message);
+                return Ok(());
+            }
+            State::Leaving => {
+                self.processors[number].state = State::Done;
+                self.begin_polling(now, number);
+                return Ok(());
+            }
             _ => return Ok(()),
         };
         let at = number / self.per_node;
@@ -273,7 +308,7 @@ impl System {
             (None, State::Mapping { page, .. }) => WaitsFor::Frame { page },
             (None, State::Requesting { .. }) => WaitsFor::Reply,
             (None, State::Watching { .. }) => WaitsFor::Word,
-            (None, State::Running) => WaitsFor::Nothing,
+            (None, State::Running | State::Submitting(_) | State::Leaving) => WaitsFor::Nothing,
             (None, State::Done) => return None,
         };
         Some(Waiting { processor: processor.local.number, wait })
@@ -285,6 +320,7 @@ impl System {
             end: processor.local.clock.get(),
             cache_misses: processor.misses,
             remote_misses: processor.remote_misses,
+            page_waits: processor.page_waits,
             synchronization: processor.local.synchronized.get(),
             protocol: processor.protocol,
             interrupts: processor.interrupts,

@@ -29,6 +29,8 @@ pub struct Breakdown {
     pub cache_misses: Count,
     /// From a block access fault to the completed reference.
     pub remote_misses: Count,
+    /// Waits for a frame of the page cache.
+    pub page_waits: Count,
     /// In locks and barriers with everything that happens there, and waiting for words to change.
     pub synchronization: u64,
     /// Handlers that it executed although it did not wait: in interrupts, and after its wait had ended.
@@ -47,7 +49,7 @@ impl Breakdown {
     /// What is left: the program's instructions, with references that hit and TLB misses.
     #[must_use]
     pub fn computing(&self) -> u64 {
-        let waits = self.cache_misses.cycles + self.remote_misses.cycles;
+        let waits = self.cache_misses.cycles + self.remote_misses.cycles + self.page_waits.cycles;
         let other = self.synchronization + self.protocol + self.interrupts.cycles;
         self.end.saturating_sub(waits + other)
     }

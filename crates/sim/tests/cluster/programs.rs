@@ -4,7 +4,7 @@ use crate::coherent::machines;
 use warmcore_sim::cluster::{Device, Error, Machine, Options, Outcome, run};
 use warmcore_workload::programs::image::PAGE;
 use warmcore_workload::programs::{
-    AnyProgram, Barnes, Cholesky, Em3d, Fft, Fmm, Gauss, Image, Lu, Program, Radix, Size, WaterSp,
+    AnyProgram, Barnes, Cholesky, Em3d, Fft, Fmm, Gauss, Image, Lu, Pace, Program, Radix, Size, WaterSp,
 };
 
 fn small() -> Vec<AnyProgram> {
@@ -73,6 +73,22 @@ fn programs_with_locks_are_right_on_every_machine() {
             assert!(outcome.is_ok(), "{program:?} on {machine:?}: {:?}", outcome.err());
         }
     }
+}
+
+/// Those that poll words in different pages must not take the frame from each other for ever: on each node some have work to do.
+#[test]
+fn one_frame_is_shared_fairly() {
+    let pace = Pace::new(0.0);
+    let cholesky = Cholesky { grid: (5, 9), unknowns: 3, panel: 4, pace, seed: 565, ..Cholesky::default() };
+    let machine = Machine {
+        page_cache_pages: Some(1),
+        block_bytes: 1024,
+        cache_bytes: 65536,
+        run_ahead: 0,
+        ..Machine::chapter_5(4, 4, Device::Hurricane { processors: 4, mhz: 100 })
+    };
+    let outcome = run(&machine, &AnyProgram::Cholesky(cholesky), &Options::within(200_000_000));
+    assert!(outcome.is_ok(), "{:?}", outcome.err());
 }
 
 /// The paces are chosen so (Falsafi 1998, Table 5.3).

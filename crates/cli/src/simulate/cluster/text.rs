@@ -59,10 +59,13 @@ fn processors(outcome: &Outcome) -> String {
     row("computing", sum(Breakdown::computing), None);
     row("cache misses", sum(|one| one.cache_misses.cycles), Some(sum(|one| one.cache_misses.times)));
     row("remote misses", sum(|one| one.remote_misses.cycles), Some(sum(|one| one.remote_misses.times)));
+    row("waits for frames", sum(|one| one.page_waits.cycles), Some(sum(|one| one.page_waits.times)));
     row("locks and barriers", sum(|one| one.synchronization), None);
     row("protocol handlers", sum(|one| one.protocol), None);
     row("interrupts", sum(|one| one.interrupts.cycles), Some(sum(|one| one.interrupts.times)));
     let ended = sum(|one| one.end);
+    let put_off: u64 = outcome.nodes.iter().map(|node| node.device.put_off).sum();
+    row("of these put off", 0, Some(put_off));
     row("ended", (outcome.cycles * outcome.processors.len() as u64).saturating_sub(ended), None);
     shown.to_string()
 }

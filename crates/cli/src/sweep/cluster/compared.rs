@@ -2,7 +2,7 @@
 
 use super::Run;
 use warmcore_scenario::ClusterScenario;
-use warmcore_scenario::cluster::ClusterMachine;
+use warmcore_scenario::cluster::{ClusterDevice, ClusterMachine};
 use warmcore_stats::Interval;
 use warmcore_stats::paired::{Change, change};
 use warmcore_units::Estimate;
@@ -28,13 +28,13 @@ impl Swept {
         self.mean(|run| run.remote_miss_cycles as f64 / run.remote_misses.max(1) as f64)
     }
 
-    fn cycles(&self) -> Vec<f64> {
-        self.runs.iter().map(|run| run.cycles as f64).collect()
+    fn costs(&self) -> Vec<f64> {
+        self.runs.iter().map(|run| run.cost).collect()
     }
 
     /// How much faster this one is than `other`; `None` of a single run.
     fn faster_than(&self, other: &Self) -> Option<Change> {
-        change(&other.cycles(), &self.cycles())
+        change(&other.costs(), &self.costs())
     }
 }
 
@@ -54,7 +54,7 @@ pub(super) fn compared<'a>(
         if let Some(first) = swept.iter().find(|first| first.scenario.machine == one.scenario.machine) {
             one.speedup = match one.faster_than(first) {
                 Some(change) => Estimate::new(1.0 + change.mean, (change.high - change.low) / 2.0),
-                None => Estimate::published(first.cycles()[0] / one.cycles()[0]),
+                None => Estimate::published(first.costs()[0] / one.costs()[0]),
             };
         }
         swept.push(one);
@@ -78,6 +78,21 @@ pub(super) fn label(machine: &ClusterMachine) -> String {
     format!("{} x {}, {} B", machine.nodes, machine.processors, machine.block_bytes)
 }
 
+/// What is to be known of devices that set processors aside, if there are some.
+fn set_aside(swept: &[Swept]) -> &'static str {
+    let sets_aside = |one: &Swept| match one.scenario.device {
+        ClusterDevice::Hurricane1 { dedicated } => dedicated > 0,
+        ClusterDevice::Typhoon1 { dedicated } => dedicated,
+        ClusterDevice::SComa {} | ClusterDevice::Hurricane { .. } => false,
+    };
+    if swept.iter().any(sets_aside) {
+        "Processors that hurricane-1:N and typhoon-1:fixed set aside come in addition to those that compute: such a node has more \
+         processors than the others beside it."
+    } else {
+        ""
+    }
+}
+
 /// The fastest device for each size of nodes and blocks, a sentence each.
 pub(super) fn headline(swept: &[Swept]) -> String {
     let sentence = |machine: &ClusterMachine| {
@@ -86,7 +101,9 @@ pub(super) fn headline(swept: &[Swept]) -> String {
         let (best, others) = ranked.split_first()?;
         Some(format!("With {}, {}", label(machine), standing(best, others)))
     };
-    machines(swept).iter().filter_map(sentence).collect::<Vec<_>>().join(" ")
+    let mut sentences: Vec<String> = machines(swept).iter().filter_map(sentence).collect();
+    sentences.extend(Some(set_aside(swept).to_owned()).filter(|text| !text.is_empty()));
+    sentences.join(" ")
 }
 
 /// How the fastest stands to the `others`, the next fastest first.
@@ -120,6 +137,7 @@ mod tests {
 
     fn swept(devices: [(&str, &[u64]); 2]) -> Vec<Swept> {
         let run = |&cycles: &u64| Run {
+            cost: cycles as f64,
             cycles,
             references: 0,
             remote_misses: 0,

@@ -10,7 +10,7 @@ use warmcore_record::chart::{Axis, Point, Series, Style, Unit, View};
 use warmcore_record::document::{ReportVerdict, Section};
 use warmcore_record::{Block, Chart, Column, Columns, Document, Manifest};
 use warmcore_scenario::ClusterScenario;
-use warmcore_scenario::cluster::ClusterDevice;
+use warmcore_scenario::cluster::{ClusterDevice, Microbenchmark, Work};
 use warmcore_units::Estimate;
 
 /// One row for each run.
@@ -28,6 +28,7 @@ pub(super) fn columns(swept: &[Swept]) -> miette::Result<Columns> {
         integer("network_cycles", &|(one, more, _)| {
             one.scenario.machine.network_cycles.saturating_add(*more)
         }),
+        Column::floats("cost", "", rows.iter().map(|(.., run)| Some(run.cost))),
         integer("cycles", &|(.., run)| run.cycles),
         integer("references", &|(.., run)| run.references),
         integer("remote_misses", &|(.., run)| run.remote_misses),
@@ -46,15 +47,22 @@ fn figure(estimate: Estimate<f64>, unit: f64, digits: usize) -> String {
 }
 
 pub(super) fn shown(swept: &[Swept]) -> String {
-    let header =
-        ["nodes x processors, block", "device", "speed", "million cycles", "remote misses", "cycles each"];
+    let cost = match swept.first().map(|one| one.scenario.work()) {
+        Some(Ok(Work::Microbenchmark(microbenchmark))) => match microbenchmark {
+            Microbenchmark::ReplyBandwidth(_) | Microbenchmark::RequestBandwidth(_) => "cycles a byte",
+            _ => "cycles of an operation",
+        },
+        _ => "million cycles",
+    };
+    let unit = if cost == "million cycles" { 1e6 } else { 1.0 };
+    let header = ["nodes x processors, block", "device", "speed", cost, "remote misses", "cycles each"];
     let mut shown = table(header);
     for one in swept {
         shown.add_row([
             label(&one.scenario.machine),
             one.scenario.device.to_string(),
             figure(one.speedup, 1.0, 2),
-            figure(one.mean(|run| run.cycles as f64), 1e6, 2),
+            figure(one.mean(|run| run.cost), unit, 2),
             figure(one.mean(|run| run.remote_misses as f64), 1.0, 0),
             figure(one.remote_miss(), 1.0, 0),
         ]);

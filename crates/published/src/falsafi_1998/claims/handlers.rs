@@ -207,8 +207,8 @@ fn weights() -> Vec<Claim<Runs>> {
                 "4.3.2",
                 F42,
                 "",
-                "time over Fixed, null handler, with interrupts of 5 µs minus with 0.5 µs; where no interrupt happens, how long one \
-                 takes decides nothing",
+                "time over Fixed, null handler, with interrupts of 5 µs minus with 0.5 µs: whether slow interrupts favour Fixed, not whether \
+                 it is ahead; where no interrupt happens, how long one takes decides nothing",
             )
         },
     ]
