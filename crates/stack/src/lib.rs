@@ -112,6 +112,7 @@ mod message;
 mod pool;
 mod session;
 mod stack;
+pub mod tcp;
 pub mod wire;
 
 pub use counters::Counters;

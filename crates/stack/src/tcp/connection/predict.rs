@@ -1,0 +1,50 @@
+//! Header prediction: the short way of the segments that a transfer in one direction consists of
+//! (Clark, Jacobson, Romkey & Salwen 1989; Mosberger 1996, §2.3).
+//!
+//! It does just what the long way would do, so it can be switched on and off; a test compares both.
+
+use super::Connection;
+use crate::tcp::state::State;
+use crate::wire::tcp::Segment;
+use core::time::Duration;
+
+impl Connection {
+    /// Whether `segment` is the next of an established connection, changes no window, and either
+    /// carries data and acknowledges nothing new, or carries nothing and acknowledges something.
+    #[inline]
+    pub(super) fn is_predicted(&self, segment: &Segment<'_>) -> bool {
+        let Some(ack) = segment.acknowledgement else { return false };
+        let is_plain = !(segment.syn || segment.fin || segment.reset);
+        let is_expected = self.state == State::Established
+            && is_plain
+            && segment.sequence == self.receive.next()
+            && self.send.has_same_window(segment)
+            && self.send.is_at_front();
+        is_expected
+            && if segment.payload.is_empty() {
+                self.congestion.is_quiet() && self.acknowledges_something(ack)
+            } else {
+                ack == self.send.una() && self.fits(segment)
+            }
+    }
+
+    /// Whether the data of `segment`, which is the next, is taken whole.
+    fn fits(&self, segment: &Segment<'_>) -> bool {
+        self.receive.is_in_order() && segment.payload.len() <= self.receive.window() as usize
+    }
+
+    /// Processes a predicted segment.
+    pub(super) fn arrives_as_predicted(&mut self, now: Duration, segment: &Segment<'_>) {
+        self.timers.answered();
+        if let Some(ack) = segment.acknowledgement {
+            if segment.payload.is_empty() {
+                self.acknowledge(now, ack);
+            }
+            // The window is the same, but which segment it was taken from must not grow old.
+            self.send.update_window(segment, ack);
+        }
+        if !segment.payload.is_empty() {
+            self.data_arrives(now, segment);
+        }
+    }
+}
