@@ -1,5 +1,10 @@
 //! TCP connections: against a scripted peer, and against each other over a faulty link.
 
 mod pair;
+mod peer;
+mod recovery;
+mod resets;
 mod simulated;
+mod transitions;
 mod user;
+mod windows;
