@@ -65,11 +65,6 @@ impl Congestion {
         self.window
     }
 
-    /// Whether nothing is suspected lost.
-    pub(super) const fn is_quiet(&self) -> bool {
-        !self.in_recovery && self.duplicates == 0
-    }
-
     /// An acknowledgement of `acked` new bytes, up to `ack`, arrived; `flight` bytes are still in flight.
     pub(super) fn acknowledged(&mut self, ack: SequenceNumber, acked: u32, flight: u32) -> Reaction {
         self.duplicates = 0;
@@ -127,7 +122,6 @@ impl Congestion {
         if first {
             self.lost(sent.since(una), sent);
         }
-        self.recover = sent;
         self.window = self.segment;
         self.duplicates = 0;
         self.in_recovery = false;
@@ -205,7 +199,6 @@ mod tests {
         assert_eq!(congestion.acknowledged(una + 2000, 2000, 6000), Reaction::ResendFirst);
         assert_eq!(congestion.acknowledged(sent, 6000, 0), Reaction::None);
         assert_eq!(congestion.window(), 2 * SEGMENT);
-        assert!(congestion.is_quiet());
     }
 
     #[test]

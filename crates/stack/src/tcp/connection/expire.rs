@@ -36,7 +36,6 @@ impl Connection {
         } else {
             self.syn_lost = true;
         }
-        self.due.first = false;
         self.send.go_back();
     }
 

@@ -10,7 +10,7 @@ use core::time::Duration;
 
 impl Connection {
     /// Whether `segment` is the next of an established connection, changes no window, and either
-    /// carries data and acknowledges nothing new, or carries nothing and acknowledges something.
+    /// carries data that fits and acknowledges nothing new, or carries nothing and acknowledges something.
     #[inline]
     pub(super) fn is_predicted(&self, segment: &Segment<'_>) -> bool {
         let Some(ack) = segment.acknowledgement else { return false };
@@ -18,19 +18,13 @@ impl Connection {
         let is_expected = self.state == State::Established
             && is_plain
             && segment.sequence == self.receive.next()
-            && self.send.has_same_window(segment)
-            && self.send.is_at_front();
+            && self.send.has_same_window(segment);
         is_expected
             && if segment.payload.is_empty() {
-                self.congestion.is_quiet() && self.acknowledges_something(ack)
+                self.acknowledges_something(ack)
             } else {
-                ack == self.send.una() && self.fits(segment)
+                ack == self.send.una() && segment.payload.len() <= self.receive.window() as usize
             }
-    }
-
-    /// Whether the data of `segment`, which is the next, is taken whole.
-    fn fits(&self, segment: &Segment<'_>) -> bool {
-        self.receive.is_in_order() && segment.payload.len() <= self.receive.window() as usize
     }
 
     /// Processes a predicted segment.

@@ -103,10 +103,8 @@ impl Connection {
                 self.round_trip.resent();
                 self.timers.sending = Sending::Retransmit(now + self.round_trip.timeout());
             }
-            PlanKind::Probe => {
-                self.send.advance(plan);
-                self.timers.sending = Sending::Persist(now + self.pause());
-            }
+            // The persist timer is set when nothing more is sent.
+            PlanKind::Probe => self.send.advance(plan),
         }
     }
 
@@ -114,8 +112,6 @@ impl Connection {
     fn note_sent(&mut self, now: Duration, is_new: bool, end: SequenceNumber) {
         if is_new {
             self.round_trip.sent(end, now);
-        } else {
-            self.round_trip.resent();
         }
         self.last_sent = now;
         if !self.timers.is_retransmitting() {

@@ -1,8 +1,8 @@
 //! Losses and disorder: retransmission, fast retransmit, reassembly within bounds.
 
-use super::peer::{MSS, Scripted, Sent, ack, config, data, ours, theirs};
+use super::peer::{MSS, Scripted, Sent, ack, config, data, ours, syn, theirs};
 use std::time::Duration;
-use warmcore_stack::tcp::{Config, End, State};
+use warmcore_stack::tcp::{Config, Connection, End, State};
 use warmcore_stack::wire::SequenceNumber;
 
 /// An established connection that has sent `segments` full segments, after a round trip of 100 ms.
@@ -41,6 +41,26 @@ fn what_is_not_acknowledged_is_sent_again_in_slow_start() {
     assert_eq!(pieces(&us.sent()), [(ours(BASE + 1000), MSS), (ours(BASE + 2000), MSS)]);
     us.peer(ack(1, BASE + 5000));
     assert_eq!((us.sent().len(), us.connection.deadline()), (0, None));
+}
+
+#[test]
+fn after_a_pause_sending_begins_with_the_initial_window() {
+    let mut us = with_in_flight(5);
+    us.peer(ack(1, BASE + 5000));
+    us.now += Duration::from_secs(10);
+    us.write(10 * MSS);
+    assert_eq!(us.sent().len(), 4);
+}
+
+#[test]
+fn after_a_lost_syn_sending_begins_with_one_segment() {
+    let mut us = Scripted::connect(config());
+    us.sent();
+    us.wait();
+    us.sent();
+    us.peer(syn(Some(1)));
+    us.write(4 * MSS);
+    assert_eq!(pieces(&us.sent()), [(ours(1), MSS)]);
 }
 
 #[test]
@@ -151,4 +171,29 @@ fn only_what_is_lost_between_ranges_is_missing() {
         us.peer(data(1 + start as u32, 1, &stream[start..start + 16]));
     }
     assert_eq!(us.read(1000), stream);
+}
+
+#[test]
+fn a_transfer_without_losses_sends_every_byte_once_and_half_as_many_acknowledgements() {
+    let config = Config { send_buffer: 50_000, receive_buffer: 50_000, ..config() };
+    let mut client = Connection::connect(config, SequenceNumber(u32::MAX - 300_000));
+    let mut server = Connection::listen(config, SequenceNumber(0));
+    let (total, mut now, mut buffer) = (1_000_000, Duration::ZERO, vec![0; 50_000]);
+    let (mut written, mut read, mut sent, mut answers) = (0, 0, 0, 0);
+    while read < total {
+        written += client.write(&vec![0; (total - written).min(50_000)]).expect("the connection is open");
+        while let Some(segment) = client.transmit(now) {
+            sent += segment.payload.len();
+            server.arrives(now, &segment);
+        }
+        now += Duration::from_millis(10);
+        read += server.read(&mut buffer).expect("the connection is open");
+        [&mut client, &mut server].into_iter().for_each(|end| end.time_passes(now));
+        while let Some(segment) = server.transmit(now) {
+            answers += 1;
+            client.arrives(now, &segment);
+        }
+    }
+    assert_eq!(sent, total);
+    assert!(answers < total / MSS, "{answers} answers to {} segments", total / MSS);
 }

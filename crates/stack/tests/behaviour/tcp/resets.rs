@@ -1,8 +1,10 @@
 //! Resets and other segments that end or threaten a connection, in each state (RFC 9293, §3.5.2 and
 //! §3.10.7; RFC 5961).
 
-use super::peer::{Scripted, ack, data, fin, ours, reset, syn, theirs};
-use warmcore_stack::tcp::{End, State, UserError, refuse};
+use super::peer::{Scripted, ack, config, data, fin, ours, reset, syn, theirs};
+use std::time::Duration;
+use warmcore_stack::tcp::{Connection, End, State, UserError, refuse};
+use warmcore_stack::wire::SequenceNumber;
 use warmcore_stack::wire::tcp::Segment;
 
 const SYNCHRONIZED: [State; 7] = [
@@ -27,7 +29,13 @@ fn next(state: State) -> u32 {
 fn the_next_segment_may_be_a_reset() {
     for state in SYNCHRONIZED {
         let mut us = Scripted::in_state(state);
-        us.peer(reset(next(state)));
+        let mut next = next(state);
+        if state.receives() {
+            us.peer(data(next, 1, b"unread"));
+            us.sent();
+            next += 6;
+        }
+        us.peer(reset(next));
         let end = match state {
             State::Closing | State::LastAck | State::TimeWait => End::Closed,
             _ => End::Reset,
@@ -35,6 +43,7 @@ fn the_next_segment_may_be_a_reset() {
         assert_eq!((us.connection.state(), us.connection.end()), (State::Closed, Some(end)), "{state:?}");
         assert_eq!((us.sent().len(), us.connection.deadline()), (0, None));
         if end == End::Reset {
+            assert_eq!(us.connection.readable(), 0);
             assert_eq!(us.connection.read(&mut [0]), Err(UserError::Ended(End::Reset)));
             assert_eq!(us.connection.write(b"x"), Err(UserError::Ended(End::Reset)));
         }
@@ -188,4 +197,42 @@ fn a_segment_for_no_connection_is_refused_so_that_its_sender_believes_it() {
     let mut closed = Scripted::in_state(State::Closed);
     closed.peer(data(5, 9, b"abc"));
     assert_eq!(closed.flags(), ["R"]);
+}
+
+/// Takes what `from` sends to `to`, and returns how many segments that were.
+fn exchange(from: &mut Connection, to: &mut Connection) -> usize {
+    let mut segments = 0;
+    while let Some(segment) = from.transmit(Duration::ZERO) {
+        to.arrives(Duration::ZERO, &segment);
+        segments += 1;
+    }
+    segments
+}
+
+#[test]
+fn an_old_duplicate_syn_is_recovered_from() {
+    // RFC 9293, figure 8.
+    let mut client = Connection::connect(config(), SequenceNumber(100));
+    let mut server = Connection::listen(config(), SequenceNumber(300));
+    assert!(client.transmit(Duration::ZERO).is_some(), "the SYN, which is late");
+    server.arrives(Duration::ZERO, &Segment { sequence: SequenceNumber(90), ..syn(None) });
+    assert_eq!(exchange(&mut server, &mut client), 1);
+    assert_eq!(exchange(&mut client, &mut server), 1);
+    assert_eq!((client.state(), server.state()), (State::SynSent, State::Listen));
+    server.arrives(Duration::ZERO, &Segment { sequence: SequenceNumber(100), ..syn(None) });
+    exchange(&mut server, &mut client);
+    exchange(&mut client, &mut server);
+    assert_eq!((client.state(), server.state()), (State::Established, State::Established));
+}
+
+#[test]
+fn a_peer_that_has_restarted_resets_the_half_open_connection() {
+    // RFC 9293, figure 9.
+    let mut us = Scripted::established(config());
+    let mut restarted = Connection::connect(config(), SequenceNumber(400));
+    exchange(&mut restarted, &mut us.connection);
+    assert_eq!(us.connection.state(), State::Established);
+    exchange(&mut us.connection, &mut restarted);
+    exchange(&mut restarted, &mut us.connection);
+    assert_eq!((us.connection.end(), restarted.state()), (Some(End::Reset), State::SynSent));
 }

@@ -201,6 +201,15 @@ fn a_fin_that_comes_before_data_waits_for_it() {
 }
 
 #[test]
+fn the_first_fin_counts() {
+    let mut us = Scripted::established(config());
+    us.peer(fin(5, 1));
+    us.peer(fin(8, 1));
+    us.peer(data(1, 1, b"all and more"));
+    assert_eq!((us.connection.state(), us.read(100)), (State::CloseWait, b"all ".to_vec()));
+}
+
+#[test]
 fn the_user_is_told_why_nothing_is_written() {
     let write = |us: &mut Scripted| us.connection.write(b"x");
     assert_eq!(write(&mut Scripted::in_state(State::Listen)), Err(UserError::NotConnected));

@@ -108,9 +108,10 @@ fn a_window_that_stays_small_is_used_after_a_while() {
 #[test]
 fn an_old_segment_does_not_change_the_window() {
     let mut us = Scripted::established(config());
-    us.peer(with_window(4000, data(1, 1, b"new")));
+    us.peer(with_window(4000, data(4, 1, b"new")));
+    us.peer(with_window(1, data(1, 1, b"old")));
+    assert_eq!(us.read(100), b"oldnew");
     us.sent();
-    us.peer(with_window(1, ack(1, 1)));
     us.write(3000);
     assert_eq!(lengths(&mut us), [1000, 1000, 1000]);
 }
@@ -143,6 +144,38 @@ fn a_closed_window_still_takes_acknowledgements() {
     us.peer(data(8001, 101, b"no room"));
     assert_eq!(us.connection.unacknowledged(), 0);
     assert_eq!(us.connection.readable(), 8000);
+}
+
+#[test]
+fn a_repeated_fin_is_acknowledged_though_the_window_is_closed() {
+    let mut us = Scripted::established(config());
+    let bytes = vec![5; 7999];
+    let last = Segment { fin: true, ..data(1, 1, &bytes) };
+    for _ in 0..2 {
+        us.peer(last);
+        let [answer] = &us.sent()[..] else { panic!("one segment") };
+        assert_eq!((answer.acknowledgement, answer.window), (Some(theirs(8001)), 0));
+    }
+    assert_eq!((us.connection.state(), us.read(10_000).len()), (State::CloseWait, 7999));
+}
+
+#[test]
+fn a_window_is_updated_after_more_bytes_than_sequence_numbers_compare() {
+    let changes = Changes { header_prediction: true, ..Changes::default() };
+    let config = Config { max_segment_size: 60_000, receive_buffer: 60_000, changes, ..config() };
+    let mut us = Scripted::established(config);
+    let (bytes, mut buffer) = (vec![5; 60_000], vec![0; 60_000]);
+    let segments = (1 << 31) / 60_000 + 1;
+    for index in 0..segments {
+        us.peer(data(1_u32.wrapping_add(index * 60_000), 1, &bytes));
+        assert_eq!(us.connection.read(&mut buffer), Ok(60_000));
+        us.sent();
+    }
+    us.peer(with_window(300, ack(1 + segments * 60_000, 1)));
+    us.write(1000);
+    assert_eq!(us.sent().len(), 0, "half the old window, and not the whole of the new");
+    us.wait();
+    assert_eq!(lengths(&mut us), [300]);
 }
 
 #[test]
