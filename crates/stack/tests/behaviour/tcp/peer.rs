@@ -86,10 +86,15 @@ impl Scripted {
 
     /// A connection in `state`. Where we have closed, our FIN is 1; where the peer has, its FIN is 1.
     pub(super) fn in_state(state: State) -> Self {
+        Self::in_state_with(config(), state)
+    }
+
+    /// The same, of another configuration.
+    pub(super) fn in_state_with(config: Config, state: State) -> Self {
         let mut us = match state {
-            State::Closed | State::Listen | State::SynReceived => Self::listen(config()),
-            State::SynSent => Self::connect(config()),
-            _ => Self::established(config()),
+            State::Closed | State::Listen | State::SynReceived => Self::listen(config),
+            State::SynSent => Self::connect(config),
+            _ => Self::established(config),
         };
         match state {
             State::Closed => us.connection.close(),
