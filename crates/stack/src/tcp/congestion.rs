@@ -117,11 +117,10 @@ impl Congestion {
         Reaction::ResendFirst
     }
 
-    /// The retransmission timer expired; `first` says whether for the first time for this data.
-    pub(super) fn timed_out(&mut self, una: SequenceNumber, sent: SequenceNumber, first: bool) {
-        if first {
-            self.lost(sent.since(una), sent);
-        }
+    /// The retransmission timer expired. If it did so before for the same data, nothing new was sent
+    /// since, and the threshold stays as it is (RFC 5681, §3.1).
+    pub(super) fn timed_out(&mut self, una: SequenceNumber, sent: SequenceNumber) {
+        self.lost(sent.since(una), sent);
         self.window = self.segment;
         self.duplicates = 0;
         self.in_recovery = false;
@@ -169,7 +168,7 @@ mod tests {
         let mut congestion = established(true);
         assert_eq!(congestion.acknowledged(START + 2000, 2000, 0), Reaction::None);
         assert_eq!(congestion.window(), 5000);
-        congestion.timed_out(START + 2000, START + 18_000, true);
+        congestion.timed_out(START + 2000, START + 18_000);
         assert_eq!(congestion.window(), SEGMENT);
         for ack in 3..=10 {
             assert_eq!(congestion.acknowledged(START + ack * SEGMENT, SEGMENT, 0), Reaction::None);
@@ -204,11 +203,11 @@ mod tests {
     #[test]
     fn duplicates_of_what_a_timeout_resent_do_not_resend_again() {
         let mut congestion = established(true);
-        congestion.timed_out(START + 1, START + 8001, true);
+        congestion.timed_out(START + 1, START + 8001);
         for _ in 0..5 {
             assert_eq!(congestion.duplicate(START + 4001, START + 8001), Reaction::None);
         }
-        congestion.timed_out(START + 1, START + 8001, false);
+        congestion.timed_out(START + 1, START + 8001);
         assert_eq!(congestion.window(), SEGMENT);
     }
 }

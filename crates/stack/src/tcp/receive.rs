@@ -131,7 +131,6 @@ impl ReceiveSide {
             self.finished = true;
             self.fin = None;
             self.next = self.next + 1;
-            self.edge = self.edge.later(self.next);
         }
         self.unread += readable;
         Received { readable, fin, gap: had_gap || !self.is_in_order() }

@@ -206,14 +206,9 @@ impl SendSide {
         self.window_from = (segment.sequence, segment.acknowledgement.unwrap_or(self.una));
     }
 
-    /// Whether a window of zero was announced.
-    pub(super) const fn is_window_closed(&self) -> bool {
-        self.window == 0
-    }
-
-    /// Position after the data that was written.
+    /// Position after the data that was written, once the SYN is acknowledged.
     fn end(&self) -> SequenceNumber {
-        self.una + u32::from(!self.syn_acknowledged) + self.buffered as u32
+        self.una + self.buffered as u32
     }
 
     /// Bytes and FIN from `position` on: those of the data, and whether FIN comes after them.
@@ -302,10 +297,9 @@ impl SendSide {
         self.next = self.una;
     }
 
-    /// The data of `plan`.
+    /// The data of `plan`, once the SYN is acknowledged.
     pub(super) fn data(&self, plan: &Plan) -> Payload<'_> {
-        let start = self.una + u32::from(!self.syn_acknowledged);
-        self.ring.read(plan.from.since(start) as usize, plan.length)
+        self.ring.read(plan.from.since(self.una) as usize, plan.length)
     }
 
     /// Whether the data of `plan` is the last that was written.

@@ -31,8 +31,7 @@ impl Connection {
         }
         self.round_trip.expired();
         if self.state.is_synchronized() {
-            let is_first = self.timers.expiries == 1;
-            self.congestion.timed_out(self.send.una(), self.send.sent(), is_first);
+            self.congestion.timed_out(self.send.una(), self.send.sent());
         } else {
             self.syn_lost = true;
         }

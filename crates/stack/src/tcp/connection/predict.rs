@@ -9,16 +9,13 @@ use crate::wire::tcp::Segment;
 use core::time::Duration;
 
 impl Connection {
-    /// Whether `segment` is the next of an established connection, changes no window, and either
-    /// carries data that fits and acknowledges nothing new, or carries nothing and acknowledges something.
+    /// Whether `segment` is the next of an established connection, and either carries data that fits and acknowledges nothing new, or carries nothing and acknowledges something.
     #[inline]
     pub(super) fn is_predicted(&self, segment: &Segment<'_>) -> bool {
         let Some(ack) = segment.acknowledgement else { return false };
         let is_plain = !(segment.syn || segment.fin || segment.reset);
-        let is_expected = self.state == State::Established
-            && is_plain
-            && segment.sequence == self.receive.next()
-            && self.send.has_same_window(segment);
+        let is_expected =
+            self.state == State::Established && is_plain && segment.sequence == self.receive.next();
         is_expected
             && if segment.payload.is_empty() {
                 self.acknowledges_something(ack)
@@ -34,7 +31,6 @@ impl Connection {
             if segment.payload.is_empty() {
                 self.acknowledge(now, ack);
             }
-            // The window is the same, but which segment it was taken from must not grow old.
             self.send.update_window(segment, ack);
         }
         if !segment.payload.is_empty() {

@@ -6,7 +6,6 @@ use crate::tcp::event::End;
 use crate::tcp::receive::Received;
 use crate::tcp::reset::refuse;
 use crate::tcp::state::State;
-use crate::tcp::timers::Sending;
 use crate::wire::SequenceNumber;
 use crate::wire::tcp::Segment;
 use core::time::Duration;
@@ -131,7 +130,6 @@ impl Connection {
             && self.send.is_in_flight()
             && segment.sequence_length() == 0
             && self.send.has_same_window(segment)
-            && !self.send.is_window_closed()
     }
 
     /// Everything before `ack`, which is new, is acknowledged.
@@ -195,7 +193,6 @@ impl Connection {
 
     fn enter_time_wait(&mut self, now: Duration) {
         self.state = State::TimeWait;
-        self.timers.sending = Sending::Idle;
         self.wait_for_old_segments(now);
     }
 

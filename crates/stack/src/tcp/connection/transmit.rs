@@ -99,10 +99,7 @@ impl Connection {
                 self.send.advance(plan);
                 self.note_sent(now, is_new, plan.end());
             }
-            PlanKind::First => {
-                self.round_trip.resent();
-                self.timers.sending = Sending::Retransmit(now + self.round_trip.timeout());
-            }
+            PlanKind::First => self.round_trip.resent(),
             // The persist timer is set when nothing more is sent.
             PlanKind::Probe => self.send.advance(plan),
         }

@@ -4,6 +4,7 @@ use super::peer::{MSS, Scripted, Sent, ack, config, data, ours, syn, theirs};
 use std::time::Duration;
 use warmcore_stack::tcp::{Config, Connection, End, State};
 use warmcore_stack::wire::SequenceNumber;
+use warmcore_stack::wire::tcp::Segment;
 
 /// An established connection that has sent `segments` full segments, after a round trip of 100 ms.
 fn with_in_flight(segments: usize) -> Scripted {
@@ -61,6 +62,41 @@ fn after_a_lost_syn_sending_begins_with_one_segment() {
     us.peer(syn(Some(1)));
     us.write(4 * MSS);
     assert_eq!(pieces(&us.sent()), [(ours(1), MSS)]);
+    assert_eq!(us.wait(), Duration::from_secs(3), "RFC 6298, rule 5.7");
+}
+
+#[test]
+fn the_timer_runs_from_the_first_segment_in_flight() {
+    let mut us = Scripted::established(config());
+    us.write(MSS);
+    us.sent();
+    let due = us.connection.deadline();
+    us.now += Duration::from_millis(500);
+    us.write(MSS);
+    us.sent();
+    assert_eq!(us.connection.deadline(), due);
+    us.peer(ack(1, 1001));
+    assert_eq!(us.wait(), Duration::from_secs(1), "from the acknowledgement");
+}
+
+#[test]
+fn duplicates_while_nothing_is_in_flight_mean_nothing() {
+    let mut us = Scripted::established(config());
+    (0..10).for_each(|_| us.peer(ack(1, 1)));
+    us.write(10 * MSS);
+    assert_eq!(us.sent().len(), 4);
+}
+
+#[test]
+fn the_acknowledgement_of_a_segment_that_was_resent_is_not_timed() {
+    let mut us = with_in_flight(6);
+    (0..3).for_each(|_| us.peer(ack(1, BASE)));
+    us.sent();
+    us.now += Duration::from_secs(5);
+    us.peer(ack(1, BASE + 6000));
+    us.write(1);
+    us.sent();
+    assert!(us.wait() < Duration::from_secs(1));
 }
 
 #[test]
@@ -123,7 +159,7 @@ fn segments_with_data_or_another_window_are_no_duplicates() {
     let resent = |us: &mut Scripted| us.sent().iter().any(|sent| !sent.data.is_empty());
     assert!(!resent(&mut us));
     for window in [9000, 8999, 8998, 8997] {
-        us.peer(warmcore_stack::wire::tcp::Segment { window, ..ack(5, BASE) });
+        us.peer(Segment { window, ..ack(5, BASE) });
     }
     assert!(!resent(&mut us));
 }
@@ -196,4 +232,17 @@ fn a_transfer_without_losses_sends_every_byte_once_and_half_as_many_acknowledgem
     }
     assert_eq!(sent, total);
     assert!(answers < total / MSS, "{answers} answers to {} segments", total / MSS);
+}
+
+#[test]
+fn a_fin_that_was_not_sent_yet_is_not_resent() {
+    let mut us = Scripted::established(config());
+    let small = |segment| Segment { window: MSS as u16, ..segment };
+    us.peer(small(ack(1, 1)));
+    us.write(MSS);
+    us.sent();
+    us.connection.close();
+    (0..3).for_each(|_| us.peer(small(ack(1, 1))));
+    let [resent] = &us.sent()[..] else { panic!("one segment") };
+    assert_eq!((resent.data.len(), &resent.flags[..]), (MSS, ""));
 }

@@ -106,6 +106,12 @@ fn challenges_are_limited() {
         answers += us.sent().len();
     }
     assert_eq!(answers, 10);
+    us.peer(data(1, 1, b"taken"));
+    us.sent();
+    for _ in 0..20 {
+        us.peer(data(1, 1, b"taken"));
+        assert_eq!(us.sent().len(), 1, "our acknowledgement of data may always have been lost");
+    }
 }
 
 #[test]

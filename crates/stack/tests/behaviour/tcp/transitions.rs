@@ -48,6 +48,7 @@ fn data_with_the_acknowledgement_that_establishes_is_received() {
 #[test]
 fn both_may_open_at_once() {
     let mut us = Scripted::in_state(State::SynSent);
+    us.now += Duration::from_secs(30);
     us.peer(syn(None));
     assert_eq!(us.connection.state(), State::SynReceived);
     let [answer] = &us.sent()[..] else { panic!("one segment") };
@@ -56,6 +57,9 @@ fn both_may_open_at_once() {
     assert_eq!(us.flags(), [""], "the peer's answer is old, and acknowledged");
     us.peer(ack(1, 1));
     assert_eq!(us.connection.state(), State::Established);
+    us.write(1);
+    us.sent();
+    assert_eq!(us.wait(), Duration::from_secs(1), "the two SYNs are not timed");
 }
 
 #[test]

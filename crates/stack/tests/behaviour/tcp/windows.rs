@@ -228,6 +228,40 @@ fn scaled_windows_are_used_if_both_sides_say_so() {
 }
 
 #[test]
+fn the_window_of_a_syn_is_not_scaled_and_that_of_its_answer_is() {
+    let mut us = Scripted::listen(Config { window_scaling: true, ..config() });
+    let options = Options { window_scale: Some(3), ..syn(None).options };
+    us.peer(with_window(250, Segment { options, ..syn(None) }));
+    assert_eq!(us.sent()[0].options.window_scale, Some(0));
+    us.peer(with_window(250, ack(1, 1)));
+    us.write(3000);
+    assert_eq!(lengths(&mut us), [1000, 1000]);
+}
+
+#[test]
+fn no_window_is_scaled_by_more_than_fourteen_bits() {
+    let mut us = Scripted::listen(Config { window_scaling: true, ..config() });
+    let options = Options { window_scale: Some(255), ..syn(None).options };
+    us.peer(Segment { options, ..syn(None) });
+    us.sent();
+    us.peer(with_window(1, ack(1, 1)));
+    us.write(20_000);
+    assert_eq!(lengths(&mut us), [1000; 4]);
+}
+
+#[test]
+fn an_old_acknowledgement_does_not_change_the_window() {
+    let mut us = Scripted::established(config());
+    us.write(2000);
+    us.sent();
+    us.peer(ack(1, 2001));
+    us.peer(with_window(1, data(2, 1, b"early")));
+    us.sent();
+    us.write(3000);
+    assert_eq!(lengths(&mut us), [1000, 1000, 1000]);
+}
+
+#[test]
 fn segments_are_no_longer_than_the_peer_wants_or_536_bytes() {
     for (named, length) in [(Some(700), 700), (Some(5000), MSS), (None, 536), (Some(0), 64)] {
         let mut us = Scripted::in_state(State::SynSent);
