@@ -134,14 +134,17 @@ fn requests(setup: &Setup, exchange: Exchange, percent: u32) -> Result<Measured,
     let iterations = REQUESTS / setup.processors;
     let load_every = Some(LOAD_EVERY);
     let loops = RequestLoop { exchange, compute, load_every, iterations, alone: false, seed: SEED };
-    let outcome = loops.run(&setup.machine(), &cluster::Options { limit: LIMIT, ..Default::default() }).map_err(in_words)?;
+    let outcome = loops
+        .run(&setup.machine(), &cluster::Options { limit: LIMIT, ..Default::default() })
+        .map_err(in_words)?;
     let warm = outcome.episodes.first().map_or(0, |barrier| barrier.cycles);
     let all = measured(&outcome);
     Ok(Measured { cycles: outcome.cycles - warm, round_trip: Some(round_trip), ..all })
 }
 
 fn outcome(setup: &Setup, reads: &RemoteReads) -> Result<Outcome, String> {
-    cluster::run(&setup.machine(), reads, &cluster::Options { limit: LIMIT, ..Default::default() }).map_err(in_words)
+    cluster::run(&setup.machine(), reads, &cluster::Options { limit: LIMIT, ..Default::default() })
+        .map_err(in_words)
 }
 
 fn in_words(error: Error) -> String {

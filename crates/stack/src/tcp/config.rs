@@ -72,9 +72,9 @@ impl Config {
 /// with and without. None changes what is delivered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Changes {
-    /// No multiplication or division on the common path (§2.2.2, "Avoid integer division" in Table 1):
-    /// an open congestion window is not enlarged further, and a window update is due at 33 instead of
-    /// 35 percent of the buffer, computed with shifts.
+    /// No multiplication or division for windows (§2.2.2, "Avoid integer division" in Table 1): an open
+    /// congestion window is not enlarged further, and a window update is due at 33 instead of 35 percent
+    /// of the buffer, computed with shifts. That of the round-trip estimate, in `Duration`, remains.
     pub avoid_division: bool,
     /// Header prediction (§2.3): segments that carry only what was expected skip most checks. The
     /// source's own TCP is without, DEC Unix with it.

@@ -16,10 +16,11 @@
 //! ```
 //!
 //! After each call of the left side the driver calls [`transmit`](Connection::transmit) until there is
-//! nothing left, and sends each [`Segment`](crate::wire::tcp::Segment) behind the headers of its flow. It calls
-//! [`time_passes`](Connection::time_passes) at the [`deadline`](Connection::deadline). Who finds the
-//! connection of a segment (its ports and addresses), and has verified its checksum, is the driver. A segment that is for no
-//! connection is answered by [`refuse`].
+//! nothing left, and sends each [`Segment`](crate::wire::tcp::Segment) behind the headers of its flow.
+//! It calls [`time_passes`](Connection::time_passes) at the [`deadline`](Connection::deadline).
+//!
+//! A connection knows neither addresses nor ports: the driver finds the connection of a segment, and
+//! verifies its checksum before that. A segment that is for no connection is answered by [`refuse`].
 //!
 //! # Inside
 //!
@@ -36,16 +37,16 @@
 //!
 //! # The changes of Mosberger 1996
 //!
-//! [`Changes`] has a switch for each that is there: avoiding integer multiplication and division on the
-//! common path (§2.2.2), and header prediction, which §2.3 discusses. Of Table 1's other rows, these are not TCP's own and belong
-//! elsewhere: refreshing messages and copying descriptors (driver), and the inlined test of the hash
-//! table's cache (active map). Words in place of bytes and shorts (§2.2.4) would be a type of the fields
-//! in `send` and `receive`; that switch is not there.
+//! [`Changes`] has a switch for each that is there: no integer multiplication and division for the
+//! congestion window and for window updates (§2.2.2), and header prediction (§2.3). Of Table 1's other
+//! rows, three are not TCP's own: refreshing messages and copying descriptors are the driver's, the inlined
+//! test of the hash table's cache is the active map's. Words in place of bytes and shorts (§2.2.4) would be
+//! a type of the fields in `send` and `receive`; there is no switch for it, and none for inlining.
 //!
 //! # Not there
 //!
 //! Timestamps and selective acknowledgements are parsed, but not used. No keep-alive, no urgent data, no
-//! path MTU discovery, no data on a SYN, and no reuse of a connection in TIME-WAIT by a new SYN.
+//! path MTU discovery, no data taken from a SYN, and no reuse of a connection in TIME-WAIT by a new SYN.
 //!
 //! # Example
 //!

@@ -45,8 +45,9 @@ pub(super) struct ReceiveSide {
     finished: bool,
     /// Bits by which announced windows are shifted.
     shift: u8,
-    /// The window is announced anew when it has grown by so many bytes.
-    step: usize,
+    /// The window is announced anew when it has grown by so many bytes, or by a part of the buffer.
+    most_growth: usize,
+    avoid_division: bool,
 }
 
 impl ReceiveSide {
@@ -60,7 +61,8 @@ impl ReceiveSide {
             fin: None,
             finished: false,
             shift: 0,
-            step: update_step(config),
+            most_growth: 2 * usize::from(config.max_segment_size),
+            avoid_division: config.changes.avoid_division,
         }
     }
 
@@ -188,7 +190,21 @@ impl ReceiveSide {
     /// Whether the window has grown so much that the peer must know (RFC 9293, §3.8.6.2.2).
     pub(super) fn is_update_due(&self) -> bool {
         let growth = self.reach().since(self.edge) as i32;
-        !self.finished && growth > 0 && growth as usize >= self.step
+        !self.finished && growth > 0 && growth as usize >= self.step()
+    }
+
+    /// The growth of the window that makes an update due: two segments or a part of the buffer.
+    ///
+    /// The part is 35 percent in BSD, and 33 percent, without multiplication and division, in the source
+    /// (Mosberger 1996, §2.2.2). It is computed for each segment that is sent, as it is there.
+    fn step(&self) -> usize {
+        let buffer = self.ring.capacity();
+        let part = if self.avoid_division {
+            (buffer >> 2) + (buffer >> 4) + (buffer >> 6)
+        } else {
+            buffer * 35 / 100
+        };
+        part.min(self.most_growth).max(1)
     }
 
     /// The window field of a segment that is sent now. Moves the edge if it is to move.
@@ -205,18 +221,4 @@ impl ReceiveSide {
 /// `window` as a header field.
 fn field(window: u32, shift: u8) -> u16 {
     (window >> shift).min(u32::from(u16::MAX)) as u16
-}
-
-/// The growth of the window that makes an update due: two segments or a part of the buffer.
-///
-/// The part is 35 percent in BSD, and 33 percent, without multiplication and division, in the source
-/// (Mosberger 1996, §2.2.2).
-fn update_step(config: &Config) -> usize {
-    let buffer = config.receive_buffer;
-    let part = if config.changes.avoid_division {
-        (buffer >> 2) + (buffer >> 4) + (buffer >> 6)
-    } else {
-        buffer * 35 / 100
-    };
-    part.min(2 * usize::from(config.max_segment_size)).max(1)
 }

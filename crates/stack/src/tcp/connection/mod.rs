@@ -68,7 +68,8 @@ impl Connection {
     }
 
     /// A connection that waits for a SYN, and answers it with one of the sequence number `initial`
-    /// (passive open).
+    /// (passive open). If that peer goes before the connection is established, it waits for another, with
+    /// the same number.
     #[must_use]
     pub fn listen(config: Config, initial: SequenceNumber) -> Self {
         Self::new(config, initial, State::Listen)
