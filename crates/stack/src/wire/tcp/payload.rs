@@ -71,8 +71,7 @@ impl<'a> From<&'a [u8]> for Payload<'a> {
 /// Equal if the bytes are, however they are cut.
 impl PartialEq for Payload<'_> {
     fn eq(&self, other: &Self) -> bool {
-        let bytes = |payload: &Self| payload.pieces().into_iter().flatten().copied().collect::<Vec<_>>();
-        self.len() == other.len() && bytes(self) == bytes(other)
+        self.pieces().into_iter().flatten().eq(other.pieces().into_iter().flatten())
     }
 }
 

@@ -1,20 +1,36 @@
 //! Thousands of connections over links that lose, double, reorder, corrupt and delay segments.
 
 use super::pair::{Defect, Setup, run};
+use std::num::NonZero;
+use std::thread;
 use warmcore_stack::tcp::End;
 
 const SEEDS: u64 = 4000;
 
+/// Runs the pair of each of these seeds, and returns how many segments they sent.
+fn all_end(seeds: impl Iterator<Item = u64>) -> u64 {
+    let segments = |seed| match run(Setup::new(seed)) {
+        Ok(outcome) => outcome.segments,
+        Err(fault) => panic!("{fault}"),
+    };
+    seeds.map(segments).sum()
+}
+
 #[test]
 fn no_byte_is_lost_doubled_or_reordered_and_every_connection_ends() {
-    let mut segments = 0;
-    for seed in 0..SEEDS {
-        match run(Setup::new(seed)) {
-            Ok(outcome) => segments += outcome.segments,
-            Err(fault) => panic!("{fault}"),
-        }
-    }
+    let segments = all_end(0..SEEDS);
     assert!(segments > 20 * SEEDS, "{segments} segments are too few to have tested anything");
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn a_million_connections_lose_no_byte() {
+    let threads = thread::available_parallelism().map_or(1, NonZero::get);
+    thread::scope(|scope| {
+        for first in 0..threads {
+            scope.spawn(move || all_end((first as u64..1_000_000).step_by(threads)));
+        }
+    });
 }
 
 #[test]
