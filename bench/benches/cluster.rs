@@ -16,9 +16,7 @@ use warmcore_bench::{Provenance, results};
 use warmcore_sim::cluster::{Device, Machine, Moment, Options, run};
 use warmcore_stats::Spread;
 use warmcore_workload::programs::cost::Pace;
-use warmcore_workload::programs::{
-    Address, BarrierId, Fft, Image, LockId, Prepared, Program, SharedMemory,
-};
+use warmcore_workload::programs::{Address, BarrierId, Fft, Image, LockId, Prepared, Program, SharedMemory};
 
 const ROUNDS: usize = 7;
 /// References per second that the simulator is to reach with this run-ahead.
@@ -185,7 +183,10 @@ impl SharedMemory for Plain {
 impl Results {
     fn print(&self) {
         self.provenance.print();
-        println!("{} interleaved rounds; median [least, greatest]; million references a second\n", self.rounds);
+        println!(
+            "{} interleaved rounds; median [least, greatest]; million references a second\n",
+            self.rounds
+        );
         println!("  {:44} {:.0}", "plain memory, one processor", self.plain.map(|rate| rate / 1e6));
         for Rates { name, rate, of_plain, goal } in &self.simulated {
             let goal = goal.map_or(String::new(), |goal| {

@@ -69,6 +69,16 @@ drop_reasons! {
     UdpChecksum => Udp, "the UDP checksum is wrong";
     /// No open stream receives from and to these ports.
     UdpNoSession => Udp, "no session is open between these ports";
+    /// The segment is shorter than a TCP header.
+    TcpTruncated => Tcp, "the datagram ends inside its TCP header";
+    /// The data offset is below the minimum, or beyond the end of the datagram.
+    TcpDataOffset => Tcp, "the TCP data offset is below 20 bytes or beyond the datagram";
+    /// An option's length is not what its kind has, or beyond the header.
+    TcpOption => Tcp, "a TCP option has a wrong length";
+    /// The segment opens a connection and ends it at once.
+    TcpFlags => Tcp, "the TCP segment has SYN together with FIN or RST";
+    /// The TCP checksum is wrong.
+    TcpChecksum => Tcp, "the TCP checksum is wrong";
 }
 
 impl DropReason {
@@ -92,6 +102,8 @@ pub enum Layer {
     Ip,
     /// UDP.
     Udp,
+    /// TCP.
+    Tcp,
 }
 
 impl fmt::Display for Layer {
@@ -102,6 +114,7 @@ impl fmt::Display for Layer {
             Self::Vnet => "VNET",
             Self::Ip => "IP",
             Self::Udp => "UDP",
+            Self::Tcp => "TCP",
         })
     }
 }

@@ -6,6 +6,9 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 /// IP protocol number of UDP.
 pub const PROTOCOL_UDP: u8 = 17;
 
+/// IP protocol number of TCP.
+pub const PROTOCOL_TCP: u8 = 6;
+
 /// A 48-bit MAC address, in transmission order.
 #[derive(
     Clone,

@@ -59,6 +59,11 @@
 //! flow of the answers, and a [`FrameBuilder`](wire::FrameBuilder) writes them. [`wire::arp`] answers
 //! peers that ask for our station.
 //!
+//! # TCP
+//!
+//! [`tcp`] has connections as pure machines, beside the layers: these do not receive TCP yet. A driver that
+//! has parsed a segment ([`wire::tcp`]) hands it to its connection.
+//!
 //! # Memory layout
 //!
 //! What a packet writes decides what it costs after a migration. So each of these has its own cache
@@ -112,6 +117,7 @@ mod message;
 mod pool;
 mod session;
 mod stack;
+pub mod tcp;
 pub mod wire;
 
 pub use counters::Counters;

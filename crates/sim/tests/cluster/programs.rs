@@ -79,7 +79,7 @@ fn programs_with_locks_are_right_on_every_machine() {
 #[test]
 fn one_frame_is_shared_fairly() {
     let pace = Pace::new(0.0);
-    let cholesky = Cholesky { grid: (5, 9), unknowns: 3, panel: 4, pace, seed: 565, ..Cholesky::default() };
+    let cholesky = Cholesky { grid: (5, 9), unknowns: 3, panel: 4, pace, seed: 565 };
     let machine = Machine {
         page_cache_pages: Some(1),
         block_bytes: 1024,

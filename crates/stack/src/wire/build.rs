@@ -3,8 +3,9 @@
 use super::checksum::Sum;
 use super::ethernet::{self, MIN_FRAME};
 use super::fddi::{FRAME_CONTROL_LLC, FddiHeader, LLC_SNAP};
-use super::ipv4::{Ipv4Header, PROTOCOL_UDP, VERSION_AND_LENGTH};
-use super::udp::{UdpHeader, pseudo_header};
+use super::ipv4::{Ipv4Header, PROTOCOL_TCP, PROTOCOL_UDP, VERSION_AND_LENGTH, pseudo_header};
+use super::tcp::Segment;
+use super::udp::UdpHeader;
 use super::vlan::Tags;
 use super::{ETHERTYPE_IPV4, LinkKind, ipv4, udp};
 use crate::flow::Flow;
@@ -47,12 +48,17 @@ impl FrameBuilder {
         Self { link, flow, tags: Tags::NONE, identification: 0, udp_checksum: true }
     }
 
-    /// Length of the frame that carries `payload` bytes of payload.
+    /// Length of the frame that carries `payload` bytes of payload over UDP.
     ///
     /// Ethernet pads short frames to 60 bytes, to which tags are added.
     #[must_use]
     pub const fn frame_length(&self, payload: usize) -> usize {
-        let length = self.link.header() + ipv4::HEADER + udp::HEADER + payload;
+        self.length_around(udp::HEADER + payload)
+    }
+
+    /// Length of the frame whose datagram carries `data` bytes.
+    const fn length_around(&self, data: usize) -> usize {
+        let length = self.link.header() + ipv4::HEADER + data;
         match self.link {
             LinkKind::Ethernet if length < MIN_FRAME => MIN_FRAME + self.tags.length(),
             LinkKind::Ethernet => length + self.tags.length(),
@@ -68,7 +74,7 @@ impl FrameBuilder {
         }
     }
 
-    /// Writes the frame that carries `payload` to the start of `buffer`, and returns it.
+    /// Writes the frame that carries `payload` over UDP to the start of `buffer`, and returns it.
     ///
     /// # Errors
     /// The payload does not fit the link's frame, or the frame does not fit `buffer`.
@@ -77,25 +83,51 @@ impl FrameBuilder {
         if payload.len() > max {
             return Err(BuildError::PayloadTooLong { length: payload.len(), max });
         }
-        let needed = self.frame_length(payload.len());
-        let length = buffer.len();
-        let frame = buffer.get_mut(..needed).ok_or(BuildError::BufferTooShort { length, needed })?;
-        self.fill(payload, frame);
-        Ok(frame)
+        self.enclose(PROTOCOL_UDP, udp::HEADER + payload.len(), buffer, |ip, data| {
+            let (udp_header, data) = data.split_at_mut(udp::HEADER);
+            udp_header.copy_from_slice(self.udp_header(ip, payload).as_bytes());
+            data.copy_from_slice(payload);
+        })
     }
 
-    /// Writes every byte of `frame`, whose length must fit `payload`.
-    fn fill(&self, payload: &[u8], frame: &mut [u8]) {
+    /// Writes the frame that carries the TCP segment `segment`, always with its checksum, to the start of
+    /// `buffer`, and returns it.
+    ///
+    /// # Errors
+    /// The segment does not fit the link's frame, or the frame does not fit `buffer`.
+    pub fn write_segment<'b>(
+        &self,
+        segment: &Segment<'_>,
+        buffer: &'b mut [u8],
+    ) -> Result<&'b mut [u8], BuildError> {
+        let max = self.link.max_frame() - self.link.header() - ipv4::HEADER - segment.header_length();
+        let length = segment.payload.len();
+        if length > max {
+            return Err(BuildError::PayloadTooLong { length, max });
+        }
+        self.enclose(PROTOCOL_TCP, segment.length_on_wire(), buffer, |_, data| segment.fill(&self.flow, data))
+    }
+
+    /// Writes the headers around a datagram of `data` bytes, which `fill` writes, and the padding.
+    fn enclose<'b>(
+        &self,
+        protocol: u8,
+        data: usize,
+        buffer: &'b mut [u8],
+        fill: impl FnOnce(&Ipv4Header, &mut [u8]),
+    ) -> Result<&'b mut [u8], BuildError> {
+        let needed = self.length_around(data);
+        let length = buffer.len();
+        let frame = buffer.get_mut(..needed).ok_or(BuildError::BufferTooShort { length, needed })?;
         let (link_header, datagram) = frame.split_at_mut(self.link_header());
-        let (ip_header, user_datagram) = datagram.split_at_mut(ipv4::HEADER);
-        let (udp_header, data) = user_datagram.split_at_mut(udp::HEADER);
-        let (data, padding) = data.split_at_mut(payload.len());
-        let ip = self.ip_header(payload.len());
+        let (ip_header, rest) = datagram.split_at_mut(ipv4::HEADER);
+        let (body, padding) = rest.split_at_mut(data);
+        let ip = self.ip_header(protocol, data);
         self.write_link_header(link_header);
         ip_header.copy_from_slice(ip.as_bytes());
-        udp_header.copy_from_slice(self.udp_header(&ip, payload).as_bytes());
-        data.copy_from_slice(payload);
+        fill(&ip, body);
         padding.fill(0);
+        Ok(frame)
     }
 
     fn write_link_header(&self, bytes: &mut [u8]) {
@@ -113,15 +145,15 @@ impl FrameBuilder {
         }
     }
 
-    fn ip_header(&self, payload: usize) -> Ipv4Header {
+    fn ip_header(&self, protocol: u8, data: usize) -> Ipv4Header {
         let mut header = Ipv4Header {
             version_and_length: VERSION_AND_LENGTH,
             service: 0,
-            total_length: length_field(ipv4::HEADER + udp::HEADER + payload),
+            total_length: length_field(ipv4::HEADER + data),
             identification: U16::new(self.identification),
             fragment: U16::ZERO,
             time_to_live: TIME_TO_LIVE,
-            protocol: PROTOCOL_UDP,
+            protocol,
             checksum: [0; 2],
             source: self.flow.source.octets(),
             destination: self.flow.destination.octets(),
@@ -138,8 +170,8 @@ impl FrameBuilder {
             checksum: [0; 2],
         };
         if self.udp_checksum {
-            let sum = pseudo_header(ip, header.length.get()).with(header.as_bytes()).with(payload);
-            header.checksum = match sum.checksum() {
+            let sum = pseudo_header(ip.source, ip.destination, PROTOCOL_UDP, header.length.get());
+            header.checksum = match sum.with(header.as_bytes()).with(payload).checksum() {
                 [0, 0] => [0xff, 0xff], // zero would mean that there is no checksum
                 checksum => checksum,
             };

@@ -4,7 +4,7 @@
 
 use super::checksum::Sum;
 use crate::drop_reason::DropReason;
-pub use crate::identifiers::PROTOCOL_UDP;
+pub use crate::identifiers::{PROTOCOL_TCP, PROTOCOL_UDP};
 use core::net::Ipv4Addr;
 use zerocopy::network_endian::U16;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
@@ -102,4 +102,10 @@ pub fn parse(bytes: &[u8]) -> Result<Datagram<'_>, DropReason> {
         return Err(DropReason::IpProtocol);
     }
     Ok(Datagram { header, header_length, data })
+}
+
+/// The sum of the pseudo header that UDP and TCP checksums include, for `length` bytes of `protocol`.
+#[inline]
+pub(super) fn pseudo_header(source: [u8; 4], destination: [u8; 4], protocol: u8, length: u16) -> Sum {
+    Sum::ZERO.with(&source).with(&destination).with_word(u16::from(protocol)).with_word(length)
 }

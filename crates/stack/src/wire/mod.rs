@@ -5,6 +5,8 @@
 //! Ethernet     dst src │     tags type │ IPv4 header, options │ UDP header │ payload │ padding
 //! ```
 //!
+//! In place of UDP there may be a [TCP](tcp) segment, which the layers do not receive yet.
+//!
 //! Each format has one `parse`, which makes every check that its header needs and returns views into
 //! the caller's bytes. Headers are plain structs of unaligned bytes laid over the buffer (`zerocopy`).
 //! Every slice is taken with a checked bound, so no sequence of bytes can make a function here panic.
@@ -21,11 +23,14 @@ mod classify;
 pub mod ethernet;
 pub mod fddi;
 pub mod ipv4;
+mod sequence;
+pub mod tcp;
 pub mod udp;
 pub mod vlan;
 
 pub use build::{BuildError, FrameBuilder};
 pub use classify::classify;
+pub use sequence::SequenceNumber;
 
 use crate::drop_reason::DropReason;
 use crate::identifiers::LinkAddress;

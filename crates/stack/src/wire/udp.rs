@@ -1,7 +1,6 @@
 //! UDP headers (RFC 768).
 
-use super::checksum::Sum;
-use super::ipv4::{Ipv4Header, PROTOCOL_UDP};
+use super::ipv4::{Ipv4Header, PROTOCOL_UDP, pseudo_header};
 use crate::drop_reason::DropReason;
 use zerocopy::network_endian::U16;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
@@ -54,14 +53,8 @@ impl UserDatagram<'_> {
     /// There is a checksum, and it is wrong.
     #[inline]
     pub fn verify(&self, ip: &Ipv4Header) -> Result<(), DropReason> {
-        let valid = self.header.checksum == [0, 0]
-            || pseudo_header(ip, self.header.length.get()).with(self.bytes).is_valid();
+        let sum = || pseudo_header(ip.source, ip.destination, PROTOCOL_UDP, self.header.length.get());
+        let valid = self.header.checksum == [0, 0] || sum().with(self.bytes).is_valid();
         if valid { Ok(()) } else { Err(DropReason::UdpChecksum) }
     }
-}
-
-/// The sum of the pseudo header of a user datagram of `length` bytes.
-#[inline]
-pub(super) fn pseudo_header(ip: &Ipv4Header, length: u16) -> Sum {
-    Sum::ZERO.with(&ip.source).with(&ip.destination).with_word(u16::from(PROTOCOL_UDP)).with_word(length)
 }

@@ -8,4 +8,5 @@ mod independent_encoder;
 mod locks;
 mod multiple_open;
 mod streams;
+mod tcp;
 mod threads;

@@ -1,0 +1,213 @@
+//! Congestion control: slow start, congestion avoidance, fast retransmit (RFC 5681) and fast recovery
+//! as in NewReno (RFC 6582).
+
+use crate::wire::SequenceNumber;
+
+/// Duplicate acknowledgements that mean a loss.
+const DUPLICATES: u32 = 3;
+
+/// What an acknowledgement asks for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[must_use]
+pub(super) enum Reaction {
+    None,
+    /// Resend the first segment that is not acknowledged.
+    ResendFirst,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Congestion {
+    segment: u32,
+    window: u32,
+    threshold: u32,
+    duplicates: u32,
+    /// End of what had been sent at the last loss.
+    recover: SequenceNumber,
+    in_recovery: bool,
+    /// A window above this limits nothing.
+    open: u32,
+    avoid_division: bool,
+}
+
+impl Congestion {
+    /// The state of a connection that begins at `initial` and can never have more than `open` bytes in
+    /// flight.
+    pub(super) const fn new(initial: SequenceNumber, open: u32, avoid_division: bool) -> Self {
+        Self {
+            segment: 1,
+            window: 1,
+            threshold: u32::MAX,
+            duplicates: 0,
+            recover: initial,
+            in_recovery: false,
+            open,
+            avoid_division,
+        }
+    }
+
+    /// The connection is established with segments of `segment` bytes.
+    pub(super) fn established(&mut self, segment: u32, syn_lost: bool) {
+        self.segment = segment;
+        self.window = if syn_lost { segment } else { self.initial_window() };
+    }
+
+    /// RFC 5681, equation 1 and what follows it.
+    const fn initial_window(&self) -> u32 {
+        match self.segment {
+            2191.. => 2 * self.segment,
+            1096.. => 3 * self.segment,
+            _ => 4 * self.segment,
+        }
+    }
+
+    /// Bytes that may be in flight.
+    pub(super) const fn window(&self) -> u32 {
+        self.window
+    }
+
+    /// An acknowledgement of `acked` new bytes, up to `ack`, arrived; `flight` bytes are still in flight.
+    pub(super) fn acknowledged(&mut self, ack: SequenceNumber, acked: u32, flight: u32) -> Reaction {
+        self.duplicates = 0;
+        if !self.in_recovery {
+            self.enlarge(acked);
+            return Reaction::None;
+        }
+        if self.recover.is_at_or_before(ack) {
+            self.in_recovery = false;
+            self.window = self.threshold.min(flight.max(self.segment) + self.segment);
+            return Reaction::None;
+        }
+        // A partial acknowledgement: the next segment is lost too (RFC 6582, §3.2, step 3).
+        self.window = self.window.saturating_sub(acked).max(self.segment);
+        if acked >= self.segment {
+            self.window = self.window.saturating_add(self.segment);
+        }
+        Reaction::ResendFirst
+    }
+
+    fn enlarge(&mut self, acked: u32) {
+        // The common case of a network without losses, which needs no division (Mosberger 1996, §2.2.2).
+        if self.avoid_division && self.window >= self.open {
+            return;
+        }
+        let more = if self.window < self.threshold {
+            acked.min(self.segment)
+        } else {
+            let square = u64::from(self.segment) * u64::from(self.segment);
+            (square / u64::from(self.window)).max(1) as u32
+        };
+        self.window = self.window.saturating_add(more).min(self.open.max(self.segment));
+    }
+
+    /// An acknowledgement of nothing new arrived while data was in flight: everything before `una` is
+    /// acknowledged, everything before `sent` has been sent.
+    pub(super) fn duplicate(&mut self, una: SequenceNumber, sent: SequenceNumber) -> Reaction {
+        self.duplicates = self.duplicates.saturating_add(1);
+        if self.in_recovery {
+            self.window = self.window.saturating_add(self.segment);
+            return Reaction::None;
+        }
+        // After a timeout, duplicates of what was resent mean nothing (RFC 6582, §4.1).
+        if self.duplicates != DUPLICATES || una.is_at_or_before(self.recover) {
+            return Reaction::None;
+        }
+        self.in_recovery = true;
+        self.lost(sent.since(una), sent);
+        self.window = self.threshold + DUPLICATES * self.segment;
+        Reaction::ResendFirst
+    }
+
+    /// The retransmission timer expired. If it did so before for the same data, nothing new was sent
+    /// since, and the threshold stays as it is (RFC 5681, §3.1).
+    pub(super) fn timed_out(&mut self, una: SequenceNumber, sent: SequenceNumber) {
+        self.lost(sent.since(una), sent);
+        self.window = self.segment;
+        self.duplicates = 0;
+        self.in_recovery = false;
+    }
+
+    /// RFC 5681, equation 4.
+    fn lost(&mut self, flight: u32, sent: SequenceNumber) {
+        self.threshold = (flight / 2).max(2 * self.segment);
+        self.recover = sent;
+    }
+
+    /// Nothing was sent for longer than a retransmission timeout (RFC 5681, §4.1).
+    pub(super) fn restart(&mut self) {
+        self.window = self.window.min(self.initial_window());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const START: SequenceNumber = SequenceNumber(u32::MAX - 5000);
+    const SEGMENT: u32 = 1000;
+
+    fn established(avoid_division: bool) -> Congestion {
+        let mut congestion = Congestion::new(START, 100_000, avoid_division);
+        congestion.established(SEGMENT, false);
+        congestion
+    }
+
+    #[test]
+    fn the_window_begins_with_four_segments_and_with_one_after_a_lost_syn() {
+        assert_eq!(established(true).window(), 4 * SEGMENT);
+        let mut congestion = established(true);
+        congestion.established(SEGMENT, true);
+        assert_eq!(congestion.window(), SEGMENT);
+        congestion.established(1460, false);
+        assert_eq!(congestion.window(), 3 * 1460);
+        congestion.established(4000, false);
+        assert_eq!(congestion.window(), 2 * 4000);
+    }
+
+    #[test]
+    fn slow_start_adds_a_segment_for_each_and_avoidance_one_for_each_window() {
+        let mut congestion = established(true);
+        assert_eq!(congestion.acknowledged(START + 2000, 2000, 0), Reaction::None);
+        assert_eq!(congestion.window(), 5000);
+        congestion.timed_out(START + 2000, START + 18_000);
+        assert_eq!(congestion.window(), SEGMENT);
+        for ack in 3..=10 {
+            assert_eq!(congestion.acknowledged(START + ack * SEGMENT, SEGMENT, 0), Reaction::None);
+        }
+        let before = congestion.window();
+        assert_eq!(before, 8000 + 125, "seven segments to the threshold, then 1000 * 1000 / 8000");
+    }
+
+    #[test]
+    fn an_open_window_stays_as_it_is_with_and_without_the_division() {
+        for avoid_division in [false, true] {
+            let mut congestion = established(avoid_division);
+            for _ in 0..200 {
+                assert_eq!(congestion.acknowledged(START, SEGMENT, 0), Reaction::None);
+            }
+            assert_eq!(congestion.window(), 100_000);
+        }
+    }
+
+    #[test]
+    fn three_duplicates_resend_once_and_halve_and_a_full_acknowledgement_ends_that() {
+        let mut congestion = established(true);
+        let (una, sent) = (START + 1, START + 8001);
+        let reactions = [(); 4].map(|()| congestion.duplicate(una, sent));
+        assert_eq!(reactions, [Reaction::None, Reaction::None, Reaction::ResendFirst, Reaction::None]);
+        assert_eq!(congestion.window(), 4000 + 3 * SEGMENT + SEGMENT);
+        assert_eq!(congestion.acknowledged(una + 2000, 2000, 6000), Reaction::ResendFirst);
+        assert_eq!(congestion.acknowledged(sent, 6000, 0), Reaction::None);
+        assert_eq!(congestion.window(), 2 * SEGMENT);
+    }
+
+    #[test]
+    fn duplicates_of_what_a_timeout_resent_do_not_resend_again() {
+        let mut congestion = established(true);
+        congestion.timed_out(START + 1, START + 8001);
+        for _ in 0..5 {
+            assert_eq!(congestion.duplicate(START + 4001, START + 8001), Reaction::None);
+        }
+        congestion.timed_out(START + 1, START + 8001);
+        assert_eq!(congestion.window(), SEGMENT);
+    }
+}

@@ -1,0 +1,11 @@
+//! TCP connections: against a scripted peer, and against each other over a faulty link.
+
+mod any_segment;
+mod pair;
+mod peer;
+mod recovery;
+mod resets;
+mod simulated;
+mod transitions;
+mod user;
+mod windows;
