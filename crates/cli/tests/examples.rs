@@ -1,5 +1,5 @@
-//! The examples of the README and the book do what they say: every `warmcore` line of their shell blocks
-//! is run, each page in a folder of its own, in order; those with `sudo` before them if this process has
+//! The examples of the README and the book do what they say: every line of their shell blocks with a
+//! `warmcore` command is run, each page in a folder of its own, in order; those with `sudo` before them if this process has
 //! the privilege. What stands behind `  # ` in such a line has to be among what it prints. Links and paths
 //! lead somewhere, and no page is left out of the summary.
 
@@ -100,7 +100,9 @@ fn permitted(line: &str) -> Option<&str> {
     if let Some(missing) = &missing {
         println!("skipped: `{line}` needs {missing}");
     }
-    (command.starts_with("warmcore ") && missing.is_none()).then_some(command)
+    let code = command.split(" # ").next().unwrap_or(command);
+    let is_ours = code.split_whitespace().any(|word| word == "warmcore");
+    (is_ours && missing.is_none()).then_some(command)
 }
 
 fn root() -> PathBuf {

@@ -65,9 +65,13 @@ fn processors(outcome: &Outcome) -> String {
     row("interrupts", sum(|one| one.interrupts.cycles), Some(sum(|one| one.interrupts.times)));
     let ended = sum(|one| one.end);
     let put_off: u64 = outcome.nodes.iter().map(|node| node.device.put_off).sum();
-    row("of these put off", 0, Some(put_off));
     row("ended", (outcome.cycles * outcome.processors.len() as u64).saturating_sub(ended), None);
-    shown.to_string()
+    let put_off = match put_off {
+        0 => String::new(),
+        1 => "\n1 interrupt was put off to the end of a lock or barrier.".to_owned(),
+        times => format!("\n{times} interrupts were put off to the end of a lock or barrier."),
+    };
+    format!("{shown}{put_off}")
 }
 
 /// What the devices did, all nodes together.

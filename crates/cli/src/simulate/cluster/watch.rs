@@ -33,11 +33,30 @@ impl Meter {
         let counted = Cell::new(0);
         move |Moment { cycles, references }| {
             self.began.get_or_init(Instant::now);
-            let new = references - counted.replace(references);
+            // A microbenchmark may take several runs, each of which counts from 0.
+            let before = counted.replace(references);
+            let new = references.checked_sub(before).unwrap_or(references);
             self.references.fetch_add(new, Ordering::Relaxed);
             let (simulated, rate) = (cycles as f64 / CYCLES_A_MS, self.rate() / 1e6);
             bar.note(format!("{simulated:.1} ms simulated, {rate:.0} million references a second"));
             if stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_one_after_the_other_are_counted_together() {
+        let (meter, bar, stop) = (Meter::default(), Progress::Silent, AtomicBool::new(false));
+        let watch = meter.watch(&bar, &stop);
+        for references in [0, 10, 0, 5] {
+            assert!(watch(Moment { cycles: 0, references }).is_continue());
+        }
+        assert_eq!(meter.references.load(Ordering::Relaxed), 15);
+        stop.store(true, Ordering::Relaxed);
+        assert!(watch(Moment { cycles: 0, references: 5 }).is_break());
     }
 }
