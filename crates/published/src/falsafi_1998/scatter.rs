@@ -95,7 +95,7 @@ impl Scatter {
     /// Half-width of the 95 % interval of the cycles of `setup`, as a part of them: 0 for what is no program or sends nothing;
     /// infinite if it is not known.
     #[must_use]
-    pub fn of(&self, setup: &Setup) -> f64 {
+    pub fn half_width(&self, setup: &Setup) -> f64 {
         match ProgramOf::new(setup) {
             Some(program) if setup.nodes > 1 => {
                 let own = self.of_systems.get(&(program, setup.system)).copied().unwrap_or(0.0);
@@ -149,8 +149,8 @@ mod tests {
     #[test]
     fn what_sends_nothing_does_not_scatter_and_what_is_not_known_has_no_interval() {
         let none = Scatter::default();
-        assert_eq!(none.of(&Setup::uniprocessor(App::Fft)), 0.0);
-        assert_eq!(none.of(&Setup::remote_read(System::SComa)), 0.0);
-        assert_eq!(none.of(&Setup::chapter_5(System::SComa, App::Fft)), f64::INFINITY);
+        assert_eq!(none.half_width(&Setup::uniprocessor(App::Fft)), 0.0);
+        assert_eq!(none.half_width(&Setup::remote_read(System::SComa)), 0.0);
+        assert_eq!(none.half_width(&Setup::chapter_5(System::SComa, App::Fft)), f64::INFINITY);
     }
 }

@@ -70,7 +70,7 @@ fn values(
     let is_scaled = |setup: &Setup| runs.size == Size::Quick && matches!(setup.work, Work::Program(_));
     if draws > 1 {
         over_draws(runs, draws, recipe)
-    } else if setups.iter().any(|setup| is_scaled(setup) || runs.scatter.of(setup).is_infinite()) {
+    } else if setups.iter().any(|setup| is_scaled(setup) || runs.scatter.half_width(setup).is_infinite()) {
         let unknown = |mean| Value { mean, low: f64::NEG_INFINITY, high: f64::INFINITY };
         Ok(recipe(runs)?.into_iter().map(unknown).collect())
     } else {
@@ -99,7 +99,7 @@ fn scattered(
     let middle = recipe(runs)?;
     let mut squares = vec![[0.0_f64; 2]; middle.len()];
     for setup in setups {
-        let half = runs.scatter.of(setup);
+        let half = runs.scatter.half_width(setup);
         if half == 0.0 {
             continue;
         }

@@ -13,6 +13,17 @@ pub(super) const WINDOW: u16 = 10_000;
 /// The largest segment of both sides.
 pub(super) const MSS: usize = 1000;
 
+/// The states in which both sides have seen a SYN of the other, and its acknowledgement.
+pub(super) const SYNCHRONIZED: [State; 7] = [
+    State::Established,
+    State::FinWait1,
+    State::FinWait2,
+    State::CloseWait,
+    State::Closing,
+    State::LastAck,
+    State::TimeWait,
+];
+
 /// Our `offset`-th sequence number: 0 is that of the SYN.
 pub(super) fn ours(offset: u32) -> SequenceNumber {
     SequenceNumber(u32::MAX - 1) + offset

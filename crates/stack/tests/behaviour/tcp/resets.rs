@@ -1,21 +1,11 @@
 //! Resets and other segments that end or threaten a connection, in each state (RFC 9293, §3.5.2 and
 //! §3.10.7; RFC 5961).
 
-use super::peer::{Scripted, ack, config, data, fin, ours, reset, syn, theirs};
+use super::peer::{SYNCHRONIZED, Scripted, ack, config, data, fin, ours, reset, syn, theirs};
 use std::time::Duration;
 use warmcore_stack::tcp::{Connection, End, State, UserError, refuse};
 use warmcore_stack::wire::SequenceNumber;
 use warmcore_stack::wire::tcp::Segment;
-
-const SYNCHRONIZED: [State; 7] = [
-    State::Established,
-    State::FinWait1,
-    State::FinWait2,
-    State::CloseWait,
-    State::Closing,
-    State::LastAck,
-    State::TimeWait,
-];
 
 /// The peer's next sequence number in `state`.
 fn next(state: State) -> u32 {
