@@ -3,9 +3,16 @@
 use super::agenda::Event;
 use super::error::Error;
 use super::scheduling::{Interruption, Role};
-use super::system::{State, System};
+use super::system::{Compute, State, System};
 use warmcore_policy::protocol::Invocation;
 use warmcore_units::ThreadId;
+
+impl Compute {
+    /// What it is about in its program, of which it does something. An interrupt that is pending masks further ones.
+    fn role(&self) -> Role {
+        if self.local.pending.get() { Role::Pending } else { Role::Computing }
+    }
+}
 
 impl System {
     /// Whether `event` of a processor has to wait: it is interrupted, or was until now.
@@ -178,7 +185,7 @@ impl System {
             multiplexing.resumable[cpu] = Some(now);
             return true;
         }
-        multiplexing.roles[cpu] = Role::Computing;
+        multiplexing.roles[cpu] = self.processors[at * self.per_node + cpu].role();
         false
     }
 
@@ -195,9 +202,9 @@ impl System {
             multiplexing.roles[cpu] = Role::Polling;
             return Ok(());
         };
-        multiplexing.roles[cpu] = Role::Computing;
         let number = at * self.per_node + cpu;
         let processor = &mut self.processors[number];
+        multiplexing.roles[cpu] = processor.role();
         processor.protocol += now - since;
         match processor.deferred.take() {
             Some((time, event)) => self.delay(number, time, now - since, event),
