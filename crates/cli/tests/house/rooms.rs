@@ -69,7 +69,11 @@ fn rooms() -> BTreeMap<String, BTreeSet<String>> {
         let imports = imports.split(", ").filter(|&name| name != "–").map(str::to_owned);
         Some((name.trim_end_matches('`').to_owned(), imports.collect()))
     };
-    section.lines().filter_map(row).collect()
+    let mut rooms = BTreeMap::new();
+    for (name, imports) in section.lines().filter_map(row) {
+        assert!(rooms.insert(name.clone(), imports).is_none(), "`{name}` has two rows in the table");
+    }
+    rooms
 }
 
 #[test]
