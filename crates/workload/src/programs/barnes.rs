@@ -9,6 +9,7 @@
 //!
 //! Bodies lie on the node of the processor that has them at the start, cells on the node of the one that makes them.
 
+mod expected;
 mod force;
 mod plummer;
 mod tree;
@@ -16,8 +17,9 @@ mod tree;
 use super::bounds::Bounds;
 use super::cost::{FLOP, INTEGER, LOOP, Pace};
 use super::input::{check_common, digest, require, share};
-use super::vector::{length, load_vector, store_vector, vector_at, write_vector};
+use super::vector::{distance, length, load_vector, store_vector, vector_at, write_vector};
 use super::{Address, BarrierId, Image, Prepared, Program, SharedMemory, WrongResult};
+use expected::Tree;
 use serde::{Deserialize, Serialize};
 use tree::{Forest, POOL_CHUNK};
 use warmcore_units::Fault;
@@ -36,13 +38,16 @@ const COST: u64 = 10;
 /// Computing to move a body.
 const ADVANCE: u32 = 12 * FLOP + 3 * INTEGER + LOOP;
 
-/// Bodies whose acceleration is checked by direct summation, if there are as many.
-const SAMPLES: u64 = 2048;
+/// How far each acceleration may be from what the same method gives alone, relative to the sizes of all pulls.
+const ROUNDING: f64 = 1e-9;
 
-/// How far accelerations may be from the direct sum: on average, relative to it; and each, relative to its own plus the
-/// average one. Both for an opening angle of 1; the error grows with its square (Hernquist 1987, for monopoles).
-const MEAN_TOLERANCE: f64 = 0.05;
-const TOLERANCE: f64 = 0.2;
+/// Bodies that are pulled by all others one by one, if there are as many.
+const SAMPLES: usize = 2048;
+
+/// How far those accelerations may be from the method's on average, relative to the sizes of all pulls, for an opening angle
+/// of 1: the error grows with its square (Hernquist 1987, for monopoles). Of forty seeds with up to 1024 bodies, a
+/// set of six is the worst: 0.11.
+const MEAN_TOLERANCE: f64 = 0.2;
 
 /// The pace at which a uniprocessor takes the 2,284 million cycles of Table 5.3.
 const UNIPROCESSOR: Pace = Pace::new(1.493);
@@ -53,7 +58,8 @@ const UNIPROCESSOR: Pace = Pace::new(1.493);
 pub struct Barnes {
     /// Bodies, in two Plummer models as SPLASH-2 makes them.
     pub bodies: u64,
-    /// A cell acts as its centre of mass if its side is less than this many times its distance.
+    /// A cell acts as its centre of mass if its side is less than this many times its distance. Beyond 1, that would often be
+    /// a cell which the body itself is in.
     pub opening: f64,
     /// A length below which gravitation is softened.
     pub softening: f64,
@@ -109,7 +115,7 @@ impl Program for Barnes {
         check_common(self.pace, processors)?;
         let allowed = (u64::from(processors)..=1 << 22).contains(&self.bodies) && self.bodies >= 2;
         require(allowed, "bodies", self.bodies, "2 or more, one for each processor, up to 2^22")?;
-        require((0.1..=2.0).contains(&self.opening), "opening", self.opening, "0.1 to 2")?;
+        require((0.1..=1.0).contains(&self.opening), "opening", self.opening, "0.1 to 1")?;
         require((1e-6..=1.0).contains(&self.softening), "softening", self.softening, "1e-6 to 1")?;
         require((0.0..=0.1).contains(&self.step), "step", self.step, "0 to 0.1")?;
         require(self.steps > 0, "steps", self.steps, "1 or more")?;
@@ -195,32 +201,34 @@ impl Prepared for PreparedBarnes {
     fn check(&self, image: &Image) -> Result<(), WrongResult> {
         self.forest.check(image)?;
         let wrong = |what, expected, found| Err(WrongResult { what, expected, found });
+        let Barnes { opening, softening, .. } = self.input;
         let bodies = self.last_places(image);
-        let step = self.input.bodies.div_ceil(SAMPLES) as usize;
-        let sampled: Vec<(usize, Vector)> = (0..bodies.len())
-            .step_by(step)
-            .map(|index| (index, force::direct_sum(&bodies, index, self.input.softening)))
-            .collect();
-        let average = sampled.iter().map(|&(_, exact)| length(exact)).sum::<f64>() / sampled.len() as f64;
-        let scale = self.input.opening * self.input.opening;
-        let mut errors = 0.0;
-        for &(index, exact) in &sampled {
-            let found: Vector = vector_at(image, self.body(index as u64).word(ACCELERATION));
-            let error = length([0, 1, 2].map(|k| found[k] - exact[k]));
-            let limit = TOLERANCE * scale * (length(exact) + average);
-            // Comparisons that are false for NaN too.
-            let near = error <= limit;
-            if !near {
-                let expected = format!("{exact:?} within {limit:.1e}");
-                return wrong(format!("acceleration of body {index}"), expected, format!("{found:?}"));
-            }
-            errors += error;
+        if !bodies.iter().all(|(_, place)| length(*place).is_finite()) {
+            return wrong("places".to_owned(), "numbers".to_owned(), "infinity or none".to_owned());
         }
-        let mean = errors / sampled.len() as f64 / average;
-        let near = mean <= MEAN_TOLERANCE * scale;
+        let tree = Tree::new(&bodies);
+        let step = bodies.len().div_ceil(SAMPLES);
+        let (mut errors, mut sizes) = (0.0, 0.0);
+        for (index, &(_, place)) in bodies.iter().enumerate() {
+            let expected = tree.pull(index, place, opening, softening);
+            let found: Vector = vector_at(image, self.body(index as u64).word(ACCELERATION));
+            // False for NaN too.
+            let near = distance(expected.acceleration, found) <= ROUNDING * expected.sizes;
+            if !near {
+                let what = format!("acceleration of body {index}");
+                return wrong(what, format!("{:?}", expected.acceleration), format!("{found:?}"));
+            }
+            if index % step == 0 {
+                let exact = expected::direct_sum(&bodies, index, softening);
+                errors += distance(exact.acceleration, found);
+                sizes += exact.sizes;
+            }
+        }
+        let (mean, limit) = (errors / sizes, MEAN_TOLERANCE * opening * opening);
+        let near = mean <= limit;
         if !near {
-            let expected = format!("no more than {}", MEAN_TOLERANCE * scale);
-            return wrong("mean relative error of accelerations".to_owned(), expected, mean.to_string());
+            let what = "mean relative error of accelerations".to_owned();
+            return wrong(what, format!("no more than {limit}"), mean.to_string());
         }
         Ok(())
     }

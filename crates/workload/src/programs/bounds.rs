@@ -59,11 +59,22 @@ impl<const D: usize> Bounds<D> {
             bounds = widen(bounds, (load_vector(memory, least), load_vector(memory, largest)));
             memory.compute(comparing);
         }
-        let (least, largest) = bounds;
+        Cube::with_corners(bounds)
+    }
+}
+
+impl<const D: usize> Cube<D> {
+    /// The cube around `places`.
+    pub(super) fn around(places: impl Iterator<Item = [f64; D]>) -> Self {
+        let nothing = ([f64::INFINITY; D], [f64::NEG_INFINITY; D]);
+        Self::with_corners(places.fold(nothing, |bounds, place| widen(bounds, (place, place))))
+    }
+
+    fn with_corners((least, largest): Corners<D>) -> Self {
         let widest = (0..D).map(|k| largest[k] - least[k]).fold(0.0, f64::max);
         let centre = core::array::from_fn(|k| least[k] + (largest[k] - least[k]) / 2.0);
         // A little wider, so that no place lies on the border.
-        Cube { centre, side: widest * 1.001 + f64::MIN_POSITIVE }
+        Self { centre, side: widest * 1.001 + f64::MIN_POSITIVE }
     }
 }
 

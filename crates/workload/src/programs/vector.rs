@@ -32,3 +32,9 @@ pub(super) fn write_vector<const D: usize>(image: &mut Image, at: Address, vecto
 pub(super) fn length<const D: usize>(vector: [f64; D]) -> f64 {
     vector.iter().map(|number| number * number).sum::<f64>().sqrt()
 }
+
+/// How far two places are apart.
+pub(super) fn distance<const D: usize>(a: [f64; D], b: [f64; D]) -> f64 {
+    let difference: [f64; D] = core::array::from_fn(|k| a[k] - b[k]);
+    length(difference)
+}

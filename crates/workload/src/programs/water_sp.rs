@@ -103,7 +103,7 @@ impl Program for WaterSp {
 
     fn prepare(&self, image: &mut Image, processors: u32) -> Result<PreparedWaterSp, Fault> {
         check_common(self.pace, processors)?;
-        require((1..=1 << 20).contains(&self.molecules), "molecules", self.molecules, "1 to 2^20")?;
+        require((2..=1 << 20).contains(&self.molecules), "molecules", self.molecules, "2 to 2^20")?;
         let side = grid::side(self.molecules);
         let most = side / LEAST_CELLS as f64;
         let allowed = (1.0..=most).contains(&self.cutoff);

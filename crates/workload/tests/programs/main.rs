@@ -4,5 +4,6 @@
 mod counted;
 mod right;
 mod sizes;
+mod small;
 mod threads;
 mod uniprocessor;

@@ -32,6 +32,7 @@ fn impossible_sizes_are_refused() {
     assert_refused(&Barnes { bodies: 1, ..Barnes::default() }, 1, "bodies");
     assert_refused(&Barnes { bodies: 3, ..Barnes::default() }, 4, "bodies");
     assert_refused(&Barnes { opening: 0.0, ..Barnes::default() }, 1, "opening");
+    assert_refused(&Barnes { opening: 1.1, ..Barnes::default() }, 1, "opening");
     assert_refused(&Barnes { softening: 0.0, ..Barnes::default() }, 1, "softening");
     assert_refused(&Barnes { step: f64::NAN, ..Barnes::default() }, 1, "step");
     assert_refused(&Barnes { steps: 0, ..Barnes::default() }, 1, "steps");
@@ -40,7 +41,8 @@ fn impossible_sizes_are_refused() {
     assert_refused(&Fmm { terms: 0, ..Fmm::default() }, 1, "terms");
     assert_refused(&Fmm { step: 1.0, ..Fmm::default() }, 1, "step");
     assert_refused(&Fmm { steps: 0, ..Fmm::default() }, 1, "steps");
-    assert_refused(&WaterSp { molecules: 0, ..WaterSp::default() }, 1, "molecules");
+    // A single one neither moves nor meets another.
+    assert_refused(&WaterSp { molecules: 1, ..WaterSp::default() }, 1, "molecules");
     assert_refused(&WaterSp { molecules: 100, ..WaterSp::default() }, 1, "cutoff");
     assert_refused(&WaterSp { cutoff: f64::NAN, ..WaterSp::default() }, 1, "cutoff");
     assert_refused(&WaterSp { step: -1.0, ..WaterSp::default() }, 1, "step");

@@ -67,22 +67,6 @@ impl PreparedBarnes {
 
 /// Acceleration towards a mass for each unit of distance.
 #[inline(always)]
-fn pull_factor(mass: f64, apart: f64) -> f64 {
+pub(super) fn pull_factor(mass: f64, apart: f64) -> f64 {
     mass / (apart * apart.sqrt())
-}
-
-/// The acceleration of body `index` by all others, one by one.
-pub(super) fn direct_sum(bodies: &[(f64, Vector)], index: usize, softening: f64) -> Vector {
-    let (_, place) = bodies[index];
-    let mut acceleration = [0.0; 3];
-    for &(mass, there) in bodies {
-        // The body itself is at distance 0 and adds nothing.
-        let away = [0, 1, 2].map(|k| there[k] - place[k]);
-        let apart: f64 = away.iter().map(|coordinate| coordinate * coordinate).sum();
-        let factor = pull_factor(mass, apart + softening * softening);
-        for k in 0..3 {
-            acceleration[k] += factor * away[k];
-        }
-    }
-    acceleration
 }

@@ -21,7 +21,7 @@ pub(super) const POOL_CHUNK: u64 = 32;
 const CELL_LOCKS: u64 = 2048;
 
 /// A tree is no deeper: bodies that would need more lie at one place.
-const MAX_DEPTH: u32 = 80;
+pub(super) const MAX_DEPTH: u32 = 80;
 
 /// Computing to go down one level: three comparisons and a new centre.
 const DESCEND: u32 = 9 * FLOP + 4 * INTEGER + LOOP;
@@ -287,13 +287,13 @@ impl Forest {
 impl Cube<3> {
     /// Which of the eight parts `place` is in.
     #[inline(always)]
-    fn octant(&self, place: Vector) -> u64 {
+    pub(super) fn octant(&self, place: Vector) -> u64 {
         (0..3).map(|k: usize| u64::from(place[k] >= self.centre[k]) << k).sum()
     }
 
     /// One of the eight parts.
     #[inline(always)]
-    fn part(&self, octant: u64) -> Self {
+    pub(super) fn part(&self, octant: u64) -> Self {
         let quarter = self.side / 4.0;
         let shift = |k: usize| if octant >> k & 1 == 1 { quarter } else { -quarter };
         Self { centre: [0, 1, 2].map(|k| self.centre[k] + shift(k)), side: self.side / 2.0 }

@@ -80,7 +80,10 @@ impl PreparedWaterSp {
                 |velocity: &Atoms| (0..3).map(|atom| MASSES[atom] * velocity[3 * atom + k]).sum::<f64>();
             let momentum: f64 = velocities.iter().map(moment).sum();
             // Pulls of the two molecules of a pair cancel up to rounding.
-            let limit = ROUNDING * velocities.iter().map(|velocity| moment(velocity).abs()).sum::<f64>();
+            let sizes = |velocity: &Atoms| {
+                (0..3).map(|atom| MASSES[atom] * velocity[3 * atom + k].abs()).sum::<f64>()
+            };
+            let limit = ROUNDING * velocities.iter().map(sizes).sum::<f64>();
             if !near(0.0, momentum, limit) {
                 return Err(wrong(format!("momentum {k}"), 0.0, momentum));
             }
