@@ -174,6 +174,11 @@ impl Facts {
     }
 }
 
+/// All processors of the machine take turns in one thread. Beside each other, one may execute an instruction that another
+/// has just patched in the kernel's text in a form that is no longer there, and the kernel panics over a breakpoint
+/// that nobody knows.
+const EMULATION: &str = "tcg,thread=single";
+
 /// A virtual machine of four processors that are slower than real ones.
 struct Machine {
     qemu: PathBuf,
@@ -194,7 +199,7 @@ impl Machine {
         let output = Command::new("timeout")
             .arg("600")
             .arg(&self.qemu)
-            .args(["-M", "q35,accel=tcg", "-cpu", "max", "-smp", "4", "-m", "1024"])
+            .args(["-accel", EMULATION, "-M", "q35", "-cpu", "max", "-smp", "4", "-m", "1024"])
             .args(["-nographic", "-nodefaults", "-no-reboot", "-serial", "stdio"])
             .arg("-kernel")
             .arg(&self.kernel)
