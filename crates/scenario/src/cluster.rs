@@ -10,7 +10,7 @@ mod microbenchmark;
 
 use crate::document::Checked;
 pub use device::ClusterDevice;
-pub use dispatch::ClusterDispatch;
+pub use dispatch::{ClusterDispatch, DispatchDesign};
 pub use microbenchmark::{Blocks, Microbenchmark, Requests};
 use serde::{Deserialize, Serialize};
 use warmcore_units::Fault;
@@ -154,6 +154,7 @@ impl Checked for ClusterScenario {
 
     fn check(&self) -> Result<(), Fault> {
         Fault::check_schema(self.schema, Self::SCHEMA)?;
+        self.dispatch.unwrap_or_default().design()?;
         match self.work()? {
             Work::Program(_) => Ok(()),
             Work::Microbenchmark(microbenchmark) => microbenchmark.check(),
@@ -201,17 +202,25 @@ mod tests {
     fn designs_of_the_dispatch_queue_are_read() {
         let of = |text: &str| {
             let scenario = read(&format!("[program]\nname = \"fft\"\n[dispatch]\n{text}"));
-            scenario.map(|scenario| scenario.dispatch.map(Design::from))
+            scenario.map(|scenario| scenario.dispatch.expect("a table").design().expect("it was checked"))
         };
-        assert_eq!(of("design = \"static-binding\""), Ok(Some(Design::StaticBinding)));
-        assert_eq!(
-            of("design = \"dynamic-binding\"\nqueues = 7"),
-            Ok(Some(Design::DynamicBinding { queues: 7 }))
-        );
+        assert_eq!(of("design = \"static-binding\""), Ok(Design::StaticBinding));
+        assert_eq!(of("design = \"dynamic-binding\"\nqueues = 7"), Ok(Design::DynamicBinding { queues: 7 }));
         let searched = Design::DynamicDemultiplexing { window: Some(4), id_bits: None };
-        assert_eq!(of("design = \"dynamic-demultiplexing\"\nwindow = 4"), Ok(Some(searched)));
-        assert!(of("design = \"static-binding\"\nqueues = 7").is_err());
-        assert!(of("queues = 7").is_err());
+        assert_eq!(of("design = \"dynamic-demultiplexing\"\nwindow = 4"), Ok(searched));
+        assert_eq!(of("window = 4"), Ok(searched));
+        for (text, fault) in [
+            (
+                "design = \"static-binding\"\nqueues = 7",
+                "c.toml:6: not a usable scenario of a cluster: `dispatch.queues` is 7",
+            ),
+            ("queues = 7", "`dispatch.design` to be `dynamic-binding`"),
+            ("design = \"dynamic-binding\"", "`dispatch.queues` is missing"),
+            ("design = \"dynamic-binding\"\nqueues = 7\nid_bits = 3", "`dispatch.id_bits` is 3"),
+        ] {
+            let refused = of(text).expect_err(text);
+            assert!(refused.contains(fault), "{refused}");
+        }
     }
 
     #[test]

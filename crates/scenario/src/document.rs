@@ -110,11 +110,19 @@ pub fn parse<D: Checked>(text: &str, path: &Path) -> Result<D, DocumentError> {
             fault: Fault::new("schema", schema, expected),
         });
     }
-    let document: D = toml::from_str(text).map_err(|error| DocumentError::Malformed {
-        what: D::WHAT,
-        path: path.to_owned(),
-        line: line_of(text, error.span().map_or(0, |span| span.start)),
-        problem: plain(error.message()),
+    let document: D = toml::from_str(text).map_err(|error| {
+        let culprit = culprit::<D>(text, error.message());
+        let offset = match &culprit {
+            Some(field) => locate(text, field).start,
+            None => error.span().map_or(0, |span| span.start),
+        };
+        let problem = plain(error.message());
+        DocumentError::Malformed {
+            what: D::WHAT,
+            path: path.to_owned(),
+            line: line_of(text, offset),
+            problem: culprit.map_or(problem.clone(), |field| format!("`{field}`: {problem}")),
+        }
     })?;
     match document.check() {
         Ok(()) => Ok(document),
@@ -127,6 +135,25 @@ pub fn parse<D: Checked>(text: &str, path: &Path) -> Result<D, DocumentError> {
 pub fn invalid<D: Checked>(text: &str, path: &Path, fault: Fault) -> DocumentError {
     let line = line_of(text, locate(text, &fault.field).start);
     DocumentError::Invalid { what: D::WHAT, path: path.to_owned(), line, fault }
+}
+
+/// The field of a table whose value has the type that `message` complains about, if that goes away with it. The reader
+/// itself forgets where a value stands if another field of its table decides what the table is.
+fn culprit<D: Checked>(text: &str, message: &str) -> Option<String> {
+    if !message.starts_with("invalid ") {
+        return None;
+    }
+    let whole: toml::Table = toml::from_str(text).ok()?;
+    let tables = whole.iter().filter_map(|(name, value)| Some((name, value.as_table()?)));
+    tables.flat_map(|(name, table)| table.keys().map(move |key| (name, key))).find_map(|(name, key)| {
+        let mut without = whole.clone();
+        without.get_mut(name)?.as_table_mut()?.remove(key);
+        let is_culprit = match D::deserialize(without) {
+            Ok(_) => true,
+            Err(other) => other.message() != message && !other.message().starts_with("missing field"),
+        };
+        is_culprit.then(|| format!("{name}.{key}"))
+    })
 }
 
 fn schema_of(text: &str) -> Option<(usize, i64)> {

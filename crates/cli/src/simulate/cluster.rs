@@ -14,8 +14,7 @@ use std::path::Path;
 use warmcore_scenario::ClusterScenario;
 use warmcore_scenario::document;
 use warmcore_sim::cluster::scenario::Simulated;
-use warmcore_sim::cluster::{Error, Machine, Moment, Options, simulate};
-use warmcore_units::Fault;
+use warmcore_sim::cluster::{Error, Moment, Options, simulate};
 pub(crate) use watch::Meter;
 
 /// Version of what `--json` prints.
@@ -69,47 +68,29 @@ pub(crate) fn outcome(
     path: &Path,
     watch: &dyn Fn(Moment) -> ControlFlow<()>,
 ) -> miette::Result<Simulated> {
-    if let Err(fault) = Machine::from(scenario).check() {
-        let below_root = fault.field.starts_with("device.") || fault.field.starts_with("dispatch");
-        return refuse(path, if below_root { "" } else { "machine." }, fault);
-    }
     match simulate(scenario, &Options { watch, ..Options::from(scenario) }) {
         Ok(simulated) => Ok(simulated),
-        Err(Error::Impossible(mut fault)) => {
-            if fault.field == "processors" {
-                fault.expected.push_str(", on all nodes together");
-            }
-            refuse(path, table_of(&fault.field), fault)
+        Err(Error::Impossible(fault)) => {
+            let text = document::text::<ClusterScenario>(path).or_misuse()?;
+            Err(document::invalid::<ClusterScenario>(&text, path, fault)).or_misuse()
         }
         Err(Error::Stopped { .. }) => Err(miette!("interrupted")),
         Err(error) => Err(error).into_diagnostic(),
     }
 }
 
-/// The table of the scenario that holds `field` of a program's input.
-fn table_of(field: &str) -> &'static str {
-    match field {
-        "nodes" | "processors" => "machine.",
-        "program" | "microbenchmark" => "",
-        _ => "program.",
-    }
-}
-
-/// Refuses the value at `fault`, a field below `table` in the document at `path`.
-fn refuse(path: &Path, table: &str, fault: Fault) -> miette::Result<Simulated> {
-    let text = document::text::<ClusterScenario>(path).or_misuse()?;
-    let fault = Fault { field: format!("{table}{}", fault.field), ..fault };
-    Err(document::invalid::<ClusterScenario>(&text, path, fault)).or_misuse()
+fn counted(number: u32, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
 /// What a cluster is, in a line.
 pub(crate) fn in_words(scenario: &ClusterScenario) -> String {
     let machine = &scenario.machine;
     format!(
-        "{} on {} nodes of {} processors, {}, blocks of {} bytes",
+        "{} on {} of {}, {}, blocks of {} bytes",
         scenario.work().map_or("nothing", |work| work.name()),
-        machine.nodes,
-        machine.processors,
+        counted(machine.nodes, "node"),
+        counted(machine.processors, "processor"),
         scenario.device,
         machine.block_bytes
     )
@@ -119,10 +100,11 @@ pub(crate) fn in_words(scenario: &ClusterScenario) -> String {
 mod tests {
     use super::*;
     use warmcore_scenario::document::parse;
+    use warmcore_sim::cluster::Machine;
 
     #[test]
     fn the_example_can_be_simulated() {
         let scenario = parse::<ClusterScenario>(EXAMPLE, Path::new("cluster.toml")).expect("a scenario");
-        assert_eq!(Machine::from(&scenario).check(), Ok(()));
+        Machine::try_from(&scenario).expect("a possible machine");
     }
 }

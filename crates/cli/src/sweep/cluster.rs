@@ -62,7 +62,7 @@ pub(crate) fn run(arguments: &SweepClusterArguments) -> miette::Result<()> {
     let base: ClusterScenario = documents::read(&arguments.document)?;
     let clusters = clusters(&base, arguments)?;
     for cluster in &clusters {
-        Machine::from(cluster).check().map_err(|Fault { field, found, expected }| {
+        Machine::try_from(cluster).map_err(|Fault { field, found, expected }| {
             misuse(format!("{}: `{field}` is {found}, expected {expected}", in_words(cluster)))
         })?;
     }

@@ -1,6 +1,7 @@
 //! Why a run gave no outcome.
 
 use core::fmt;
+use std::collections::BTreeMap;
 use thiserror::Error;
 use warmcore_coherence::Unexpected;
 use warmcore_units::Fault;
@@ -99,7 +100,7 @@ pub struct Waiting {
 }
 
 /// For what a processor waits.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum WaitsFor {
     /// A lock.
     Lock(LockId),
@@ -125,31 +126,74 @@ pub enum WaitsFor {
     Nothing,
 }
 
-impl fmt::Display for Waiting {
+impl fmt::Display for WaitsFor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "processor {} ", self.processor)?;
-        if self.wait == WaitsFor::Nothing {
-            return f.write_str("computes");
-        }
-        f.write_str("waits for ")?;
-        match self.wait {
-            WaitsFor::Lock(lock) => write!(f, "lock {}", lock.0),
-            WaitsFor::Barrier(barrier) => write!(f, "barrier {}", barrier.0),
-            WaitsFor::Block { block, home } => write!(f, "block {block} of node {home}"),
-            WaitsFor::Frame { page } => write!(f, "a frame for page {page}"),
-            WaitsFor::Reply => f.write_str("the reply to its request"),
-            WaitsFor::Word => f.write_str("a word to change"),
-            WaitsFor::Nothing => Ok(()),
+        match self {
+            Self::Lock(lock) => write!(f, "lock {}", lock.0),
+            Self::Barrier(barrier) => write!(f, "barrier {}", barrier.0),
+            Self::Block { block, home } => write!(f, "block {block} of node {home}"),
+            Self::Frame { page } => write!(f, "a frame for page {page}"),
+            Self::Reply => f.write_str("the reply to a request"),
+            Self::Word => f.write_str("a word to change"),
+            Self::Nothing => f.write_str("nothing"),
         }
     }
 }
 
-/// The first few of them.
+/// Who waits for what, those together that wait for the same: `processors 0 to 6 and 9 wait for barrier 4; processor 7 computes`.
 fn list(waiting: &[Waiting]) -> String {
     const SHOWN: usize = 8;
-    let mut text: Vec<String> = waiting.iter().take(SHOWN).map(Waiting::to_string).collect();
-    if waiting.len() > SHOWN {
-        text.push(format!("and {} more", waiting.len() - SHOWN));
+    let mut groups: BTreeMap<WaitsFor, Vec<u32>> = BTreeMap::new();
+    for &Waiting { processor, wait } in waiting {
+        groups.entry(wait).or_default().push(processor);
     }
-    text.join(", ")
+    let group = |(wait, processors): (&WaitsFor, &Vec<u32>)| {
+        let several = processors.len() > 1;
+        let who = format!("processor{} {}", if several { "s" } else { "" }, ranges(processors));
+        match (wait, several) {
+            (WaitsFor::Nothing, true) => format!("{who} compute"),
+            (WaitsFor::Nothing, false) => format!("{who} computes"),
+            (_, true) => format!("{who} wait for {wait}"),
+            (_, false) => format!("{who} waits for {wait}"),
+        }
+    };
+    let mut text: Vec<String> = groups.iter().take(SHOWN).map(group).collect();
+    let others: usize = groups.values().skip(SHOWN).map(Vec::len).sum();
+    if others > 0 {
+        text.push(format!("{others} others for something else each"));
+    }
+    text.join("; ")
+}
+
+/// Ascending numbers, neighbours together: `0 to 6 and 9`.
+fn ranges(numbers: &[u32]) -> String {
+    let of_run = |run: &[u32]| match run {
+        [first, _, .., last] => vec![format!("{first} to {last}")],
+        run => run.iter().map(u32::to_string).collect(),
+    };
+    let shown: Vec<String> = numbers.chunk_by(|one, next| one + 1 == *next).flat_map(of_run).collect();
+    match shown.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("{} and {last}", others.join(", ")),
+        _ => shown.join(""),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn those_that_wait_for_the_same_are_named_together() {
+        let at = |processor, wait| Waiting { processor, wait };
+        let barrier = WaitsFor::Barrier(BarrierId(4));
+        let mut waiting: Vec<Waiting> = [0, 1, 2, 5].map(|processor| at(processor, barrier)).to_vec();
+        waiting.insert(3, at(3, WaitsFor::Lock(LockId(9))));
+        waiting.insert(4, at(4, WaitsFor::Nothing));
+        assert_eq!(
+            list(&waiting),
+            "processor 3 waits for lock 9; processors 0 to 2 and 5 wait for barrier 4; processor 4 computes"
+        );
+        let each: Vec<Waiting> = (0..20).map(|lock| at(lock, WaitsFor::Lock(LockId(lock)))).collect();
+        assert!(list(&each).ends_with("processor 7 waits for lock 7; 12 others for something else each"));
+    }
 }

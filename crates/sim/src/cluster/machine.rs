@@ -85,6 +85,9 @@ pub struct Machine {
 /// The most cycles that anything may take, more than a day of the machine's: times do not overflow.
 const MOST_CYCLES: u64 = 1 << 45;
 
+/// Lines of all caches together. Each takes four bytes from the start, 4 GB in all.
+const MOST_LINES: u64 = 1 << 30;
+
 impl Machine {
     /// The systems of chapter 5: `nodes` nodes of `processors`, blocks of 64 bytes, interleaved memory.
     #[must_use]
@@ -158,7 +161,7 @@ impl Machine {
             1024,
         )?;
         power_of_two("block_bytes", self.block_bytes, self.line_bytes.max(32), PAGE)?;
-        power_of_two("cache_bytes", self.cache_bytes, self.line_bytes, 1 << 30)?;
+        power_of_two("cache_bytes", self.cache_bytes, self.line_bytes, self.largest_cache())?;
         power_of_two("block_buffer_bytes", self.block_buffer_bytes, self.block_bytes, 1 << 20)?;
         let frames = self.page_cache_pages.unwrap_or(u32::MAX);
         within("page_cache_pages", u64::from(frames), 1, u64::from(u32::MAX))?;
@@ -173,6 +176,13 @@ impl Machine {
         }
         within("timing.thread_lines", u64::from(self.timing.thread_lines), 0, 1024)?;
         self.check_dispatch()
+    }
+
+    /// The largest caches of which so many processors can have one each.
+    fn largest_cache(&self) -> u64 {
+        let lines = MOST_LINES / (u64::from(self.nodes) * u64::from(self.processors));
+        // The largest power of two that is no greater.
+        1 << (lines.max(1) * self.line_bytes).ilog2().min(30)
     }
 
     fn check_dispatch(&self) -> Result<(), Fault> {
@@ -215,6 +225,21 @@ fn power_of_two(field: &str, found: u64, least: u64, most: u64) -> Result<(), Fa
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn caches_may_be_large_or_many() {
+        let with = |nodes, processors, bytes| Machine {
+            cache_bytes: bytes,
+            ..Machine::chapter_5(nodes, processors, Device::SComa)
+        };
+        assert_eq!(with(64, 16, 1 << 20).check(), Ok(()));
+        assert_eq!(with(1, 1, 1 << 30).check(), Ok(()));
+        let refused = with(64, 16, 1 << 30).check().expect_err("64 GB of lines");
+        assert_eq!(
+            (&refused.field[..], &refused.expected[..]),
+            ("cache_bytes", "a power of two from 64 to 67108864")
+        );
+    }
 
     #[test]
     fn impossible_machines_are_refused_with_their_field() {

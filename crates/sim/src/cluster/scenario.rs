@@ -12,8 +12,14 @@ use warmcore_scenario::ClusterScenario;
 use warmcore_scenario::cluster::{ClusterDevice, ClusterMachine, MemoryKind, Microbenchmark, Requests, Work};
 use warmcore_units::Fault;
 
-impl From<&ClusterScenario> for Machine {
-    fn from(scenario: &ClusterScenario) -> Self {
+impl TryFrom<&ClusterScenario> for Machine {
+    type Error = Fault;
+
+    /// The machine of `scenario`, checked.
+    ///
+    /// # Errors
+    /// The first field of the scenario that cannot be.
+    fn try_from(scenario: &ClusterScenario) -> Result<Self, Fault> {
         let ClusterMachine { nodes, processors, .. } = scenario.machine;
         let device = match scenario.device {
             ClusterDevice::SComa {} => Device::SComa,
@@ -25,13 +31,13 @@ impl From<&ClusterScenario> for Machine {
         };
         let base = Self::chapter_5(nodes, processors, device);
         let given = &scenario.machine;
-        Self {
+        let machine = Self {
             block_bytes: given.block_bytes,
             cache_bytes: given.cache_bytes,
             line_bytes: given.line_bytes,
             block_buffer_bytes: given.block_buffer_bytes,
             page_cache_pages: given.page_cache_pages,
-            dispatch: scenario.dispatch.map(Into::into),
+            dispatch: scenario.dispatch.map(|dispatch| dispatch.design()).transpose()?,
             interleaving: match given.memory {
                 MemoryKind::Interleaved => Interleaving::Infinite,
                 MemoryKind::SingleBank => Interleaving::SingleBank,
@@ -44,7 +50,35 @@ impl From<&ClusterScenario> for Machine {
             },
             run_ahead: given.run_ahead,
             ..base
+        };
+        machine.check().map_err(|fault| of_machine(scenario, fault))?;
+        Ok(machine)
+    }
+}
+
+/// The fault of a machine, as that of its scenario.
+fn of_machine(scenario: &ClusterScenario, fault: Fault) -> Fault {
+    let names_table = ["device", "dispatch"].contains(&fault.field.split('.').next().unwrap_or_default());
+    match (&fault.field[..], scenario.dispatch) {
+        ("dispatch", Some(dispatch)) => {
+            Fault { field: "dispatch.design".to_owned(), found: dispatch.design.to_string(), ..fault }
         }
+        _ if names_table => fault,
+        _ => Fault { field: format!("machine.{}", fault.field), ..fault },
+    }
+}
+
+/// The fault of a program's or a microbenchmark's size, as that of its scenario.
+fn of_work(scenario: &ClusterScenario, table: &str, fault: Fault) -> Fault {
+    let ClusterMachine { nodes, processors, .. } = scenario.machine;
+    match &fault.field[..] {
+        "processors" => Fault {
+            field: "machine.processors".to_owned(),
+            found: format!("{processors} on each of {nodes} nodes"),
+            expected: format!("{} on all nodes together", fault.expected),
+        },
+        "nodes" => Fault { field: "machine.nodes".to_owned(), ..fault },
+        _ => Fault { field: format!("{table}.{}", fault.field), ..fault },
     }
 }
 
@@ -89,13 +123,22 @@ impl Simulated {
 /// Runs what `scenario` says on its machine.
 ///
 /// # Errors
-/// As [`run()`] says.
+/// As [`run()`] says. An impossible value is named by its field of the scenario.
 pub fn simulate(scenario: &ClusterScenario, options: &Options<'_>) -> Result<Simulated, Error> {
-    let machine = Machine::from(scenario);
-    match scenario.work()? {
-        Work::Program(program) => Ok(Simulated { outcome: run(&machine, program, options)?, figure: None }),
-        Work::Microbenchmark(microbenchmark) => measure(&machine, microbenchmark, options),
-    }
+    let machine = Machine::try_from(scenario)?;
+    let (table, simulated) = match scenario.work()? {
+        Work::Program(program) => {
+            let outcome = run(&machine, program, options);
+            ("program", outcome.map(|outcome| Simulated { outcome, figure: None }))
+        }
+        Work::Microbenchmark(microbenchmark) => {
+            ("microbenchmark", measure(&machine, microbenchmark, options))
+        }
+    };
+    simulated.map_err(|error| match error {
+        Error::Impossible(fault) => Error::Impossible(of_work(scenario, table, fault)),
+        error => error,
+    })
 }
 
 fn measure(
@@ -103,7 +146,6 @@ fn measure(
     microbenchmark: &Microbenchmark,
     options: &Options<'_>,
 ) -> Result<Simulated, Error> {
-    machine.check()?;
     let Machine { nodes, processors, block_bytes, .. } = *machine;
     let needs = |least: u32, why: &str| {
         let fault = || Fault::new("nodes", nodes, format!("{least} or more, {why}"));

@@ -15,10 +15,10 @@ pub(super) fn text(scenario: &ClusterScenario, timed: &Timed) -> String {
     let figure = timed.simulated.figure.map(|figure| sentence(figure) + " ").unwrap_or_default();
     let right = if timed.simulated.figure.is_some() { "" } else { ", and its results are right" };
     format!(
-        "{name}{}\n\n{figure}It takes {:.3} ms ({} cycles of 400 MHz){right}.\n\n{}\n\n{}\n\n{}\n\n{:.1} million shared references, {:.1} million a \
+        "{name}{}\n\n{figure}It takes {} ({} cycles of 400 MHz){right}.\n\n{}\n\n{}\n\n{}\n\n{:.1} million shared references, {:.1} million a \
          second. The run is deterministic, but one of many: `sweep cluster` tells how far a cycle of latency moves it.\n",
         in_words(scenario),
-        outcome.cycles as f64 / CYCLES_A_MS,
+        duration(outcome.cycles),
         outcome.cycles,
         processors(outcome),
         devices(outcome),
@@ -26,6 +26,14 @@ pub(super) fn text(scenario: &ClusterScenario, timed: &Timed) -> String {
         outcome.references() as f64 / 1e6,
         timed.rate / 1e6
     )
+}
+
+/// So many cycles of 400 MHz as a time.
+pub(super) fn duration(cycles: u64) -> String {
+    match cycles as f64 / CYCLES_A_MS {
+        ms if ms < 10_000.0 => format!("{ms:.3} ms"),
+        ms => format!("{:.1} s", ms / 1e3),
+    }
 }
 
 /// What a microbenchmark measured.

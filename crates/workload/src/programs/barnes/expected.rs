@@ -20,9 +20,7 @@ impl Pull {
         let away = [0, 1, 2].map(|k| there[k] - place[k]);
         let apart = square(away);
         let factor = pull_factor(mass, apart + softening * softening);
-        for k in 0..3 {
-            self.acceleration[k] += factor * away[k];
-        }
+        self.acceleration = [0, 1, 2].map(|k| self.acceleration[k] + factor * away[k]);
         self.sizes += factor * apart.sqrt();
     }
 }
@@ -89,7 +87,7 @@ impl Tree {
             match node {
                 Self::Leaf { index: other, .. } if *other == index => {}
                 Self::Cell { side, centre, children } if !is_far(*side, centre.1, place, opening) => {
-                    stack.extend(children)
+                    stack.extend(children);
                 }
                 _ => pull.add(place, node.body(), softening),
             }
