@@ -117,7 +117,7 @@ pub(crate) struct TorrellasArguments {
 #[derive(Args, Debug)]
 #[command(
     mut_arg("figures", |figures| {
-        figures.help("Only these figures: 4-2 to 4-8, 5-5 to 5-13, table-4-1 to table-5-3, table-5-1-rows [default: all]")
+        figures.help("Only these figures: 4-2 to 4-8, 5-5 to 5-13, table-4-1 to table-5-3, table-5-1-rows, scatter [default: all]")
     }),
     mut_arg("quick", |quick| {
         quick.help("Take a first look: scaled inputs of the programs, which decide no claim about them")

@@ -114,19 +114,42 @@ const CHOICES: [&str; 14] = [
      placement of pages are not stated. Ours are in Tables 4.1 and 5.2 and in the book.",
 ];
 
-const GLOSSARY: [(&str, &str); 9] = [
+const GLOSSARY: [(&str, &str); 19] = [
     ("SMP", "a node of several processors that share a memory over a bus"),
+    (
+        "protocol",
+        "the rules by which nodes fetch blocks of each other's memory and keep copies coherent; executing it is the work that \
+         somebody has to do",
+    ),
+    (
+        "Stache",
+        "the thesis's protocol: each block has a home, whose directory knows every copy and invalidates them before a write",
+    ),
+    ("handler", "the piece of protocol code that an event executes, such as a request that arrives"),
     ("Fixed", "one processor of each node executes the protocol, and does nothing else"),
     ("Floating", "the processor that waits executes the protocol; if none waits, one is interrupted"),
     ("Single", "a node with one processor, which computes and executes the protocol"),
+    (
+        "Typhoon-1",
+        "chapter 4's machine: a device with fine-grain tags, and one protocol thread on a processor of the SMP",
+    ),
     ("S-COMA", "a finite-state machine executes the protocol"),
     ("Hurricane", "embedded processors on the device execute the protocol, in parallel"),
     (
         "Hurricane-1",
         "processors of the SMP execute the protocol, in parallel: dedicated ones, or under Mult those that wait",
     ),
+    ("Mult", "Hurricane-1 with no dedicated processor: whoever waits executes the protocol"),
+    ("null handler", "a microbenchmark whose requests execute an empty handler: the lightest protocol"),
+    ("fetch-block", "a microbenchmark whose requests fetch a block: a heavy protocol"),
+    ("compute-utilization, U", "the part of its time in which a processor computes, and does not wait"),
     ("occupancy", "how long a protocol event keeps a protocol processor busy"),
+    (
+        "reply bandwidth, request bandwidth",
+        "how fast one node answers the reads of all others, and how fast it can read from them",
+    ),
     ("cost-performance", "the cost of a node over its speedup, both against a node with one processor"),
+    ("break-even", "the smallest node, in processors, from which on Fixed is faster than Floating"),
 ];
 
 /// How much results depend on the programs' inputs, as `warmcore simulate cluster` gave it for scenarios that differ in

@@ -28,6 +28,11 @@ impl Swept {
         self.mean(|run| run.remote_miss_cycles as f64 / run.remote_misses.max(1) as f64)
     }
 
+    /// The network's latency in run `run`, which is that many cycles longer than in the first.
+    pub(super) fn network_cycles(&self, run: u64) -> u64 {
+        self.scenario.machine.network_cycles.saturating_add(run)
+    }
+
     fn costs(&self) -> Vec<f64> {
         self.runs.iter().map(|run| run.cost).collect()
     }
