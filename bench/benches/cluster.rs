@@ -90,7 +90,8 @@ fn subjects(points: u64) -> Vec<Subject> {
     for (nodes, processors) in [(1, 1), (8, 8)] {
         for run_ahead in [0, 100] {
             for (pace, program) in [("the thesis's pace", &published), ("pace 1", &bare)] {
-                let machine = Machine { run_ahead, ..Machine::chapter_5(nodes, processors, Device::SComa) };
+                let machine =
+                    Machine { run_ahead, ..Machine::chapter_5(nodes, processors, Device::SComa {}) };
                 let name = format!("{nodes} x {processors}, run-ahead {run_ahead}, {pace}");
                 subjects.push(Subject { name, machine, program: program.clone(), rates: Vec::new() });
             }

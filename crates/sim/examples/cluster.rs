@@ -8,24 +8,24 @@
 
 use std::time::Instant;
 use warmcore_sim::cluster::tally::Breakdown;
-use warmcore_sim::cluster::{Device, Machine, Options, Policy, Scheduling, run};
+use warmcore_sim::cluster::{Device, Machine, Options, run};
 use warmcore_workload::programs::{AnyProgram, Size};
 
 fn machine(device: &str, nodes: u32, processors: u32) -> Option<Machine> {
     let hurricane = |processors, mhz| Device::Hurricane { processors, mhz };
-    let dedicated = |processors| Device::Hurricane1(Scheduling::Dedicated(processors));
+    let dedicated = |processors| Device::Hurricane1 { dedicated: processors };
     let chapter_5 = |device| Machine::chapter_5(nodes, processors, device);
     Some(match device {
-        "s-coma" => chapter_5(Device::SComa),
+        "s-coma" => chapter_5(Device::SComa {}),
         "hurricane-1pp" => chapter_5(hurricane(1, 400)),
         "hurricane-2pp" => chapter_5(hurricane(2, 400)),
         "hurricane-4pp" => chapter_5(hurricane(4, 400)),
         "hurricane-1-1pp" => chapter_5(dedicated(1)),
         "hurricane-1-2pp" => chapter_5(dedicated(2)),
         "hurricane-1-4pp" => chapter_5(dedicated(4)),
-        "hurricane-1-mult" => chapter_5(Device::Hurricane1(Scheduling::Multiplexed)),
-        "fixed" => Machine::chapter_4(nodes, processors, Policy::Fixed),
-        "floating" => Machine::chapter_4(nodes, processors, Policy::Floating),
+        "hurricane-1-mult" => chapter_5(Device::MULT),
+        "fixed" => Machine::chapter_4(nodes, processors, Device::FIXED),
+        "floating" => Machine::chapter_4(nodes, processors, Device::FLOATING),
         _ => return None,
     })
 }

@@ -78,7 +78,7 @@ pub mod timing;
 mod tlb;
 
 pub use error::{Error, Waiting, WaitsFor};
-pub use machine::{Device, Interleaving, Machine, Policy, Scheduling};
+pub use machine::{Device, Machine, MemoryKind};
 pub use occupancy::Occupancy;
 pub use outcome::Outcome;
 pub use processor::Wait;

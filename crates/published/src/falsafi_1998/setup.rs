@@ -5,7 +5,7 @@ use super::work::{App, Work};
 use core::fmt;
 use serde::{Deserialize, Serialize};
 use warmcore_sim::cluster::timing::Timing;
-use warmcore_sim::cluster::{Interleaving, Machine};
+use warmcore_sim::cluster::{Machine, MemoryKind};
 
 /// Interrupt overheads of Table 4.2 in cycles: 0.5, 5 and 50 µs.
 pub const INTERRUPTS: [u64; 3] = [200, 2_000, 20_000];
@@ -152,13 +152,13 @@ impl Setup {
     #[must_use]
     pub fn machine(&self) -> Machine {
         let machine = Machine::chapter_5(self.nodes, self.processors, self.system.device());
-        let interleaving =
-            if self.system.is_typhoon_1() { Interleaving::SingleBank } else { Interleaving::Infinite };
+        let memory =
+            if self.system.is_typhoon_1() { MemoryKind::SingleBank } else { MemoryKind::Interleaved };
         Machine {
             block_bytes: self.block_bytes,
             cache_bytes: self.cache_bytes,
             line_bytes: machine.line_bytes.min(self.block_bytes),
-            interleaving,
+            memory,
             timing: Timing { interrupt: self.interrupt, network: self.network, ..machine.timing },
             ..machine
         }

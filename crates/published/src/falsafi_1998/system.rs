@@ -2,7 +2,7 @@
 
 use core::fmt;
 use serde::{Deserialize, Serialize};
-use warmcore_sim::cluster::{Device, Policy, Scheduling};
+use warmcore_sim::cluster::Device;
 
 /// Who executes the protocol on each node.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
@@ -67,19 +67,19 @@ impl System {
     #[must_use]
     pub const fn device(self) -> Device {
         match self {
-            Self::Fixed => Device::Typhoon1(Policy::Fixed),
-            Self::Floating => Device::Typhoon1(Policy::Floating),
-            Self::SComa => Device::SComa,
+            Self::Fixed => Device::FIXED,
+            Self::Floating => Device::FLOATING,
+            Self::SComa => Device::SComa {},
             Self::Hurricane { processors, mhz } => Device::Hurricane { processors, mhz },
-            Self::Hurricane1 { processors } => Device::Hurricane1(Scheduling::Dedicated(processors)),
-            Self::Mult => Device::Hurricane1(Scheduling::Multiplexed),
+            Self::Hurricane1 { processors } => Device::Hurricane1 { dedicated: processors },
+            Self::Mult => Device::MULT,
         }
     }
 
     /// Whether compute processors take interrupts for the protocol.
     #[must_use]
     pub const fn interrupts(self) -> bool {
-        matches!(self, Self::Floating | Self::Mult)
+        self.device().is_multiplexed()
     }
 
     /// Whether it belongs to chapter 4.

@@ -8,29 +8,44 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum ClusterDevice {
-    /// Hardware: a finite-state machine.
+    /// Hardware: a finite-state machine (§5.3).
     SComa {},
-    /// Embedded processors on the device.
+    /// Embedded processors on the device, each with a cache like the compute processors' (§5.2.1).
     Hurricane {
-        /// How many.
+        /// How many; the source has 1, 2 and 4.
         #[serde(default = "one")]
         processors: u32,
-        /// Their clock.
+        /// Their clock; the source has 400 MHz and, for a previous generation, 200 MHz.
         #[serde(default = "four_hundred")]
         mhz: u32,
     },
-    /// Processors of the node, several protocol threads at once.
+    /// Processors of the node, several protocol threads at once (§5.2.2).
     #[serde(rename = "hurricane-1")]
     Hurricane1 {
         /// Processors set aside, beside those that compute; 0 for none: those that wait act in turn.
         dedicated: u32,
     },
-    /// Processors of the node, one protocol thread at a time.
+    /// Processors of the node, one protocol thread at a time (§4.1).
     #[serde(rename = "typhoon-1")]
     Typhoon1 {
         /// Whether one is set aside, beside those that compute.
         dedicated: bool,
     },
+}
+
+impl ClusterDevice {
+    /// One processor of the node, beside those that compute, executes the protocol (§4.2).
+    pub const FIXED: Self = Self::Typhoon1 { dedicated: true };
+    /// One of those that compute, which waits or is interrupted (§4.2). With a single processor this is *Single*.
+    pub const FLOATING: Self = Self::Typhoon1 { dedicated: false };
+    /// All that wait for a remote block or for synchronization; if none does, one is interrupted (§5.3.4).
+    pub const MULT: Self = Self::Hurricane1 { dedicated: 0 };
+
+    /// Whether processors that compute also execute the protocol.
+    #[must_use]
+    pub const fn is_multiplexed(self) -> bool {
+        matches!(self, Self::FLOATING | Self::MULT)
+    }
 }
 
 impl Default for ClusterDevice {

@@ -57,7 +57,7 @@ fn found(defect: Option<Defect>, device: Device) -> usize {
 
 #[test]
 fn the_tester_finds_every_defect() {
-    for device in [Device::SComa, Device::Hurricane { processors: 2, mhz: 400 }] {
+    for device in [Device::SComa {}, Device::Hurricane { processors: 2, mhz: 400 }] {
         assert_eq!(found(None, device), 0, "{device:?}");
         for defect in [Defect::MissingInvalidation, Defect::LostAcknowledgement, Defect::NoOrder] {
             let found = found(Some(defect), device);

@@ -177,13 +177,13 @@ mod tests {
     use super::*;
     use crate::cluster::processor::{Processor, Yield};
     use crate::cluster::run::build;
-    use crate::cluster::{Machine, Options, Policy};
+    use crate::cluster::{Device, Machine, Options};
     use std::rc::Rc;
     use warmcore_workload::programs::{Home, Image, SharedMemory};
 
     #[test]
     fn a_handler_that_would_wait_for_a_block_is_refused() {
-        let machine = Machine::chapter_4(2, 1, Policy::Fixed);
+        let machine = Machine::chapter_4(2, 1, Device::FIXED);
         let mut image = Image::new();
         let mine = image.allocate(machine.block_bytes, Home::Processor(0));
         let block = (mine.0 / machine.block_bytes) as Block;

@@ -3,53 +3,9 @@
 use super::occupancy::Occupancy;
 use super::timing::Timing;
 use warmcore_coherence::{CpuSet, NodeSet};
+pub use warmcore_scenario::cluster::{ClusterDevice as Device, MemoryKind};
 use warmcore_units::Fault;
 use warmcore_workload::programs::image::PAGE;
-
-/// The custom device of each node, and who executes the protocol.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Device {
-    /// A finite-state machine (§5.3).
-    SComa,
-    /// Embedded protocol processors, each with a cache like the compute processors' (§5.2.1).
-    Hurricane {
-        /// How many; the source has 1, 2 and 4.
-        processors: u32,
-        /// Their clock; the source has 400 MHz and, for a previous generation, 200 MHz.
-        mhz: u32,
-    },
-    /// Processors of the SMP (§5.2.2).
-    Hurricane1(Scheduling),
-    /// Processors of the SMP, one protocol thread at a time (§4.1).
-    Typhoon1(Policy),
-}
-
-/// Which SMP processors execute a protocol of many threads (§5.3.4).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Scheduling {
-    /// So many processors beside those that compute; the source has 1, 2 and 4.
-    Dedicated(u32),
-    /// *Mult*: all that wait for a remote block or for synchronization; if none does, one is interrupted.
-    Multiplexed,
-}
-
-/// Which SMP processor executes a protocol of one thread (§4.2).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Policy {
-    /// One beside those that compute.
-    Fixed,
-    /// One of those that compute, which waits or is interrupted. With a single processor this is *Single*.
-    Floating,
-}
-
-/// How many memory accesses a node's memory serves at a time.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Interleaving {
-    /// One bank, with a write buffer (§4.3.1).
-    SingleBank,
-    /// As many as come (§5.3.1).
-    Infinite,
-}
 
 /// A cluster of SMP nodes.
 #[derive(Clone, Debug)]
@@ -71,7 +27,7 @@ pub struct Machine {
     /// Frames of a node's page cache; `None`: one for each remote page.
     pub page_cache_pages: Option<u32>,
     /// A node's memory.
-    pub interleaving: Interleaving,
+    pub memory: MemoryKind,
     /// Times of the machine around the device.
     pub timing: Timing,
     /// Times of the protocol's steps, unless those of the device in Table 5.1.
@@ -101,7 +57,7 @@ impl Machine {
             line_bytes: 64,
             block_buffer_bytes: 2048,
             page_cache_pages: None,
-            interleaving: Interleaving::Infinite,
+            memory: MemoryKind::Interleaved,
             timing: Timing::default(),
             occupancy: None,
             dispatch: None,
@@ -112,11 +68,11 @@ impl Machine {
     /// The systems of chapter 4: Typhoon-1, blocks of 128 bytes, a single bank of memory. Under Fixed, `processors` are those
     /// beside the protocol processor.
     #[must_use]
-    pub fn chapter_4(nodes: u32, processors: u32, policy: Policy) -> Self {
+    pub fn chapter_4(nodes: u32, processors: u32, device: Device) -> Self {
         Self {
             block_bytes: 128,
-            interleaving: Interleaving::SingleBank,
-            ..Self::chapter_5(nodes, processors, Device::Typhoon1(policy))
+            memory: MemoryKind::SingleBank,
+            ..Self::chapter_5(nodes, processors, device)
         }
     }
 
@@ -130,10 +86,10 @@ impl Machine {
     #[must_use]
     pub fn occupancy(&self) -> Occupancy {
         self.occupancy.unwrap_or(match self.device {
-            Device::SComa => Occupancy::S_COMA,
+            Device::SComa {} => Occupancy::S_COMA,
             Device::Hurricane { mhz, .. } => Occupancy::HURRICANE.at_clock(mhz),
-            Device::Hurricane1(_) => Occupancy::HURRICANE_1,
-            Device::Typhoon1(_) => Occupancy::TYPHOON_1,
+            Device::Hurricane1 { .. } => Occupancy::HURRICANE_1,
+            Device::Typhoon1 { .. } => Occupancy::TYPHOON_1,
         })
     }
 
@@ -145,12 +101,12 @@ impl Machine {
         within("nodes", u64::from(self.nodes), 1, u64::from(NodeSet::CAPACITY))?;
         within("processors", u64::from(self.processors), 1, u64::from(CpuSet::CAPACITY))?;
         match self.device {
-            Device::SComa | Device::Typhoon1(_) | Device::Hurricane1(Scheduling::Multiplexed) => {}
+            Device::SComa {} | Device::Typhoon1 { .. } | Device::MULT => {}
             Device::Hurricane { processors, mhz } => {
                 within("device.processors", u64::from(processors), 1, 64)?;
                 within("device.mhz", u64::from(mhz), 1, 100_000)?;
             }
-            Device::Hurricane1(Scheduling::Dedicated(processors)) => {
+            Device::Hurricane1 { dedicated: processors } => {
                 within("device.dedicated", u64::from(processors), 1, 64)?;
             }
         }
@@ -187,13 +143,11 @@ impl Machine {
 
     fn check_dispatch(&self) -> Result<(), Fault> {
         use warmcore_policy::pdq::Design;
-        let multiplexed = matches!(
-            self.device,
-            Device::Hurricane1(Scheduling::Multiplexed) | Device::Typhoon1(Policy::Floating)
-        );
         match self.dispatch {
             // Queues of threads that nobody executes would wait.
-            Some(design @ (Design::StaticBinding | Design::DynamicBinding { .. })) if multiplexed => {
+            Some(design @ (Design::StaticBinding | Design::DynamicBinding { .. }))
+                if self.device.is_multiplexed() =>
+            {
                 let expected = "dynamic demultiplexing, where compute processors execute the protocol";
                 Err(Fault::new("dispatch", format!("{design:?}"), expected))
             }
@@ -230,7 +184,7 @@ mod tests {
     fn caches_may_be_large_or_many() {
         let with = |nodes, processors, bytes| Machine {
             cache_bytes: bytes,
-            ..Machine::chapter_5(nodes, processors, Device::SComa)
+            ..Machine::chapter_5(nodes, processors, Device::SComa {})
         };
         assert_eq!(with(64, 16, 1 << 20).check(), Ok(()));
         assert_eq!(with(1, 1, 1 << 30).check(), Ok(()));
@@ -243,7 +197,7 @@ mod tests {
 
     #[test]
     fn impossible_machines_are_refused_with_their_field() {
-        let good = Machine::chapter_5(2, 2, Device::SComa);
+        let good = Machine::chapter_5(2, 2, Device::SComa {});
         assert_eq!(good.check(), Ok(()));
         let refused = |change: fn(&mut Machine)| {
             let mut machine = good.clone();
@@ -256,7 +210,7 @@ mod tests {
         assert_eq!(refused(|machine| machine.block_bytes = 32), "block_bytes");
         assert_eq!(refused(|machine| machine.cache_bytes = 3), "cache_bytes");
         let bound = |machine: &mut Machine| {
-            machine.device = Device::Typhoon1(Policy::Floating);
+            machine.device = Device::FLOATING;
             machine.dispatch = Some(warmcore_policy::pdq::Design::StaticBinding);
         };
         assert_eq!(refused(bound), "dispatch");

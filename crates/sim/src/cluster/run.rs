@@ -9,7 +9,7 @@ use super::device::{CustomDevice, HANDLERS, Thread};
 use super::error::Error;
 use super::in_flight::InFlight;
 use super::layout::Layout;
-use super::machine::{self, Interleaving, Machine, Policy, Scheduling};
+use super::machine::{Device, Machine, MemoryKind};
 use super::memory::{BlockState, Memory, PAGE_WORDS};
 use super::network::Network;
 use super::node::{Node, Sizes};
@@ -186,12 +186,12 @@ where
 /// Protocol threads of a node, and how many of them have a cache of their own.
 fn threads(machine: &Machine) -> (u32, u32) {
     match machine.device {
-        machine::Device::SComa => (1, 0),
-        machine::Device::Hurricane { processors, .. }
-        | machine::Device::Hurricane1(Scheduling::Dedicated(processors)) => (processors, processors),
-        machine::Device::Hurricane1(Scheduling::Multiplexed) => (machine.processors, 0),
-        machine::Device::Typhoon1(Policy::Fixed) => (1, 1),
-        machine::Device::Typhoon1(Policy::Floating) => (1, 0),
+        Device::SComa {} | Device::FLOATING => (1, 0),
+        Device::FIXED => (1, 1),
+        Device::MULT => (machine.processors, 0),
+        Device::Hurricane { processors, .. } | Device::Hurricane1 { dedicated: processors } => {
+            (processors, processors)
+        }
     }
 }
 
@@ -199,12 +199,11 @@ fn build_node(machine: &Machine, node: NodeId, layout: Rc<Layout>, sizes: Sizes)
     let (threads, own_caches) = threads(machine);
     let sets = (machine.cache_bytes / machine.line_bytes) as u32;
     let compute = machine.processors as usize;
-    let bank = Bank::new(&machine.timing, machine.interleaving == Interleaving::SingleBank);
-    let multiplexing = match machine.device {
-        machine::Device::Hurricane1(Scheduling::Multiplexed) => Some(Multiplexing::new(false, compute)),
-        machine::Device::Typhoon1(Policy::Floating) => Some(Multiplexing::new(true, compute)),
-        _ => None,
-    };
+    let bank = Bank::new(&machine.timing, machine.memory == MemoryKind::SingleBank);
+    let multiplexing = machine
+        .device
+        .is_multiplexed()
+        .then(|| Multiplexing::new(machine.device == Device::FLOATING, compute));
     let thread = |number| Thread {
         cache: (own_caches > 0).then_some(compute + number as usize),
         run: None,
@@ -216,7 +215,7 @@ fn build_node(machine: &Machine, node: NodeId, layout: Rc<Layout>, sizes: Sizes)
         pdq: Pdq::new(threads, design),
         threads: (0..threads).map(thread).collect(),
         occupancy: machine.occupancy(),
-        across_bus: matches!(machine.device, machine::Device::Hurricane1(_) | machine::Device::Typhoon1(_)),
+        across_bus: matches!(machine.device, Device::Hurricane1 { .. } | Device::Typhoon1 { .. }),
         multiplexing,
         handlers: [Count::default(); HANDLERS.len()],
         tally: DeviceTally::default(),

@@ -2,14 +2,14 @@
 
 use super::error::Error;
 use super::exchange::Exchange;
-use super::machine::{Device, Interleaving, Machine, Policy, Scheduling};
+use super::machine::Machine;
 use super::microbenchmarks::RemoteReads;
 use super::outcome::Outcome;
 use super::requests::RequestLoop;
 use super::run::{Options, run};
 use super::timing::Timing;
 use warmcore_scenario::ClusterScenario;
-use warmcore_scenario::cluster::{ClusterDevice, ClusterMachine, MemoryKind, Microbenchmark, Requests, Work};
+use warmcore_scenario::cluster::{ClusterMachine, Microbenchmark, Requests, Work};
 use warmcore_units::Fault;
 
 impl TryFrom<&ClusterScenario> for Machine {
@@ -21,15 +21,7 @@ impl TryFrom<&ClusterScenario> for Machine {
     /// The first field of the scenario that cannot be.
     fn try_from(scenario: &ClusterScenario) -> Result<Self, Fault> {
         let ClusterMachine { nodes, processors, .. } = scenario.machine;
-        let device = match scenario.device {
-            ClusterDevice::SComa {} => Device::SComa,
-            ClusterDevice::Hurricane { processors, mhz } => Device::Hurricane { processors, mhz },
-            ClusterDevice::Hurricane1 { dedicated: 0 } => Device::Hurricane1(Scheduling::Multiplexed),
-            ClusterDevice::Hurricane1 { dedicated } => Device::Hurricane1(Scheduling::Dedicated(dedicated)),
-            ClusterDevice::Typhoon1 { dedicated: true } => Device::Typhoon1(Policy::Fixed),
-            ClusterDevice::Typhoon1 { dedicated: false } => Device::Typhoon1(Policy::Floating),
-        };
-        let base = Self::chapter_5(nodes, processors, device);
+        let base = Self::chapter_5(nodes, processors, scenario.device);
         let given = &scenario.machine;
         let machine = Self {
             block_bytes: given.block_bytes,
@@ -38,10 +30,7 @@ impl TryFrom<&ClusterScenario> for Machine {
             block_buffer_bytes: given.block_buffer_bytes,
             page_cache_pages: given.page_cache_pages,
             dispatch: scenario.dispatch.map(|dispatch| dispatch.design()).transpose()?,
-            interleaving: match given.memory {
-                MemoryKind::Interleaved => Interleaving::Infinite,
-                MemoryKind::SingleBank => Interleaving::SingleBank,
-            },
+            memory: given.memory,
             timing: Timing {
                 network: given.network_cycles,
                 interrupt: given.interrupt_cycles,

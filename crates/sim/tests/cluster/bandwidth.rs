@@ -1,7 +1,7 @@
 //! Bandwidth out of one node, against what occupancies allow (Falsafi 1998, §5.3.3).
 
 use warmcore_sim::cluster::microbenchmarks::RemoteReads;
-use warmcore_sim::cluster::{Device, Machine, Options, Scheduling, run};
+use warmcore_sim::cluster::{Device, Machine, Options, run};
 
 /// Megabytes a second that a node replies with to `requesters` nodes.
 fn reply(device: Device, requesters: u32, block_bytes: u64) -> f64 {
@@ -29,7 +29,7 @@ const fn hurricane(processors: u32, mhz: u32) -> Device {
 }
 
 const fn hurricane_1(processors: u32) -> Device {
-    Device::Hurricane1(Scheduling::Dedicated(processors))
+    Device::Hurricane1 { dedicated: processors }
 }
 
 /// Whether `measured` is within a part in twenty of what one thread with this occupancy lets through.
@@ -40,7 +40,7 @@ fn assert_saturates(measured: f64, block_bytes: u64, occupancy: u64) {
 
 #[test]
 fn one_thread_replies_as_fast_as_its_occupancy_allows() {
-    assert_saturates(reply(Device::SComa, 4, 64), 64, 145);
+    assert_saturates(reply(Device::SComa {}, 4, 64), 64, 145);
     assert_saturates(reply(hurricane(1, 400), 4, 64), 64, 204);
     assert_saturates(reply(hurricane_1(1), 4, 64), 64, 377);
 }

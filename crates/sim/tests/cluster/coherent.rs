@@ -3,22 +3,22 @@
 use crate::tester::Tester;
 use warmcore_coherence::Message;
 use warmcore_policy::pdq::Design;
-use warmcore_sim::cluster::{Device, Error, Machine, Options, Outcome, Policy, Scheduling, run};
+use warmcore_sim::cluster::{Device, Error, Machine, Options, Outcome, run};
 
 pub(crate) fn machines(nodes: u32, processors: u32) -> Vec<Machine> {
     let hurricane = |processors, mhz| Device::Hurricane { processors, mhz };
     let devices = [
-        Device::SComa,
+        Device::SComa {},
         hurricane(1, 400),
         hurricane(4, 200),
-        Device::Hurricane1(Scheduling::Dedicated(1)),
-        Device::Hurricane1(Scheduling::Dedicated(2)),
-        Device::Hurricane1(Scheduling::Multiplexed),
+        Device::Hurricane1 { dedicated: 1 },
+        Device::Hurricane1 { dedicated: 2 },
+        Device::MULT,
     ];
     let mut machines: Vec<Machine> =
         devices.map(|device| Machine::chapter_5(nodes, processors, device)).into();
     machines.extend(
-        [Policy::Fixed, Policy::Floating].map(|policy| Machine::chapter_4(nodes, processors, policy)),
+        [Device::FIXED, Device::FLOATING].map(|policy| Machine::chapter_4(nodes, processors, policy)),
     );
     machines
 }
@@ -77,17 +77,14 @@ fn pages_make_way_for_others_and_nothing_is_lost() {
 
 #[test]
 fn interrupts_wait_for_the_end_of_critical_sections() {
-    let multiplexed = [
-        Machine::chapter_4(3, 2, Policy::Floating),
-        Machine::chapter_5(3, 2, Device::Hurricane1(Scheduling::Multiplexed)),
-    ];
+    let multiplexed = [Machine::chapter_4(3, 2, Device::FLOATING), Machine::chapter_5(3, 2, Device::MULT)];
     for machine in multiplexed {
         let outcome = test(&machine, 300).expect("it runs");
         let put_off: u64 = outcome.nodes.iter().map(|node| node.device.put_off).sum();
         let interrupts: u64 = outcome.processors.iter().map(|processor| processor.interrupts.times).sum();
         assert!(0 < put_off && put_off < interrupts, "{put_off} of {interrupts} on {machine:?}");
     }
-    let fixed = test(&Machine::chapter_4(3, 2, Policy::Fixed), 300).expect("it runs");
+    let fixed = test(&Machine::chapter_4(3, 2, Device::FIXED), 300).expect("it runs");
     assert!(fixed.nodes.iter().all(|node| node.device.put_off == 0));
 }
 
@@ -102,7 +99,7 @@ fn a_page_cache_that_holds_everything_changes_nothing() {
 #[test]
 fn many_processors_that_also_run_the_protocol_do_not_starve() {
     // All want the same few blocks, and execute each other's demands for them.
-    let machine = Machine::chapter_5(8, 12, Device::Hurricane1(Scheduling::Multiplexed));
+    let machine = Machine::chapter_5(8, 12, Device::MULT);
     let tester = Tester { seed: 77, operations: 40, groups: 2 };
     let outcome = run(&machine, &tester, &Options::within(100_000_000));
     assert!(outcome.is_ok(), "{:?}", outcome.err());

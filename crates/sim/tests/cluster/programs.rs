@@ -24,7 +24,7 @@ fn outcome(machine: &Machine, program: &AnyProgram) -> Result<Outcome, Error> {
 fn results_are_right_and_the_same_on_every_machine() {
     for program in small() {
         let alone =
-            outcome(&Machine::chapter_5(1, 4, Device::SComa), &program).expect("it runs alone").digest;
+            outcome(&Machine::chapter_5(1, 4, Device::SComa {}), &program).expect("it runs alone").digest;
         for machine in machines(2, 2) {
             let digest = outcome(&machine, &program).map(|outcome| outcome.digest);
             assert_eq!(digest, Ok(alone), "{program:?} on {machine:?}");
@@ -46,7 +46,7 @@ fn run_ahead_changes_times_little_and_results_not() {
 
 #[test]
 fn sixty_four_nodes_of_sixteen_run_in_memory_that_they_touch() {
-    let machine = Machine::chapter_5(64, 16, Device::SComa);
+    let machine = Machine::chapter_5(64, 16, Device::SComa {});
     let program = AnyProgram::Em3d(Em3d::quick());
     let outcome = outcome(&machine, &program).expect("it runs");
     let mut image = Image::new();
@@ -94,7 +94,7 @@ fn one_frame_is_shared_fairly() {
 /// The paces are chosen so (Falsafi 1998, Table 5.3).
 fn takes_as_long_as_published(name: &str, million_cycles: f64) {
     let program = AnyProgram::from_name(name, Size::Published).expect("it is listed");
-    let outcome = outcome(&Machine::chapter_5(1, 1, Device::SComa), &program).expect("it runs");
+    let outcome = outcome(&Machine::chapter_5(1, 1, Device::SComa {}), &program).expect("it runs");
     let ratio = outcome.cycles as f64 / (1e6 * million_cycles);
     assert!((0.99..1.01).contains(&ratio), "{name}: {ratio}");
 }

@@ -2,7 +2,7 @@
 
 use core::cell::Cell;
 use core::ops::ControlFlow;
-use warmcore_sim::cluster::{Device, Error, Machine, Moment, Options, Policy, WaitsFor, run};
+use warmcore_sim::cluster::{Device, Error, Machine, Moment, Options, WaitsFor, run};
 use warmcore_units::Fault;
 use warmcore_workload::programs::{
     Address, BarrierId, Home, Image, LockId, Prepared, Program, SharedMemory, WrongResult,
@@ -82,7 +82,7 @@ impl Prepared for Laid {
 }
 
 fn error(program: Ill) -> Error {
-    let machine = Machine::chapter_5(2, 2, Device::SComa);
+    let machine = Machine::chapter_5(2, 2, Device::SComa {});
     run(&machine, &program, &Options::within(500_000)).expect_err("it cannot run")
 }
 
@@ -101,7 +101,7 @@ fn a_deadlock_says_who_waits_for_what() {
 
 #[test]
 fn deadlocks_are_found_where_processors_also_run_the_protocol() {
-    let machine = Machine::chapter_4(2, 2, Policy::Floating);
+    let machine = Machine::chapter_4(2, 2, Device::FLOATING);
     let error = run(&machine, &Ill::Absent, &Options::default()).expect_err("it cannot run");
     assert!(matches!(error, Error::Deadlock { ref waiting, .. } if waiting.len() == 3), "{error}");
 }
@@ -113,7 +113,7 @@ fn what_never_ends_or_does_not_fit_is_given_up() {
     assert!(long.to_string().ends_with("processors 0 to 3 compute"), "{long}");
     assert!(matches!(error(Ill::Stray), Error::Stray { at: Address(0x100_0000_0000), .. }));
     let machine =
-        Machine { block_bytes: 4096, block_buffer_bytes: 4096, ..Machine::chapter_5(2, 2, Device::SComa) };
+        Machine { block_bytes: 4096, block_buffer_bytes: 4096, ..Machine::chapter_5(2, 2, Device::SComa {}) };
     let error = run(&machine, &Ill::Locks, &Options::default()).expect_err("it cannot run");
     assert!(matches!(error, Error::TooManyLocks { .. }), "{error}");
 }
@@ -125,7 +125,7 @@ fn whoever_watches_can_stop_a_run() {
         moments.set(moments.get() + 1);
         if moment.cycles < 200_000 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     };
-    let machine = Machine { run_ahead: 0, ..Machine::chapter_5(2, 2, Device::SComa) };
+    let machine = Machine { run_ahead: 0, ..Machine::chapter_5(2, 2, Device::SComa {}) };
     let options = Options { watch: &watch, ..Options::default() };
     let stopped = run(&machine, &Ill::Spins, &options).expect_err("it is stopped");
     assert!(
@@ -142,7 +142,7 @@ fn wrong_results_are_no_outcome() {
 
 #[test]
 fn impossible_machines_are_refused() {
-    let machine = Machine { block_bytes: 100, ..Machine::chapter_5(2, 2, Device::SComa) };
+    let machine = Machine { block_bytes: 100, ..Machine::chapter_5(2, 2, Device::SComa {}) };
     let error = run(&machine, &Ill::Wrong, &Options::default()).expect_err("it is impossible");
     assert!(error.to_string().contains("`block_bytes` is 100"), "{error}");
 }
