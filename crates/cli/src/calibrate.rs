@@ -15,6 +15,7 @@ use warmcore_record::atomic_file::{self, Existing};
 use warmcore_scenario::{Calibration, Study};
 use warmcore_study::costs;
 use warmcore_topology::Machine;
+use warmcore_units::{Estimate, Nanos};
 
 /// For how long an intervening program is tried.
 const TRIAL: Duration = Duration::from_millis(200);
@@ -38,8 +39,27 @@ pub(crate) fn run(arguments: &CalibrateArguments) -> miette::Result<()> {
     if arguments.output.json {
         return crate::output::print(json::line(&profile)?.as_bytes());
     }
-    let written = format!("{}\nThe profile is in {}.\n", terminal::times(&profile), arguments.out.display());
+    let written = format!(
+        "{}\n{}The profile is in {}.\n",
+        terminal::times(&profile),
+        attention(&profile),
+        arguments.out.display()
+    );
     crate::output::print(written.as_bytes())
+}
+
+/// What it costs to get a processor's attention, as far as it was measured.
+fn attention(profile: &Profile) -> String {
+    let of = |cost: Option<Estimate<Nanos>>, what: &str| {
+        let micros = |nanos: f64| nanos / 1e3;
+        cost.map(|cost| format!("{what} {:.2} ± {:.2} us. ", micros(cost.mean.0), micros(cost.half())))
+    };
+    let interrupt = of(profile.provenance.interrupt, "An interrupt takes from a thread that computes");
+    let wake_up = of(profile.provenance.wake_up, "A sleeping thread goes on after");
+    match interrupt.into_iter().chain(wake_up).collect::<String>() {
+        said if said.is_empty() => said,
+        said => format!("{}\n", said.trim_end()),
+    }
 }
 
 /// This machine; what could not be found out about it is said on standard error.

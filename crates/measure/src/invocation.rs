@@ -14,14 +14,18 @@ use warmcore_units::{CpuId, Estimate, Nanos};
 
 /// Each figure is the mean over so many batches, and its half-width that over them.
 const BATCHES: usize = 10;
+/// With fewer batches in which an interrupt was seen, nothing is said.
+const LEAST_BATCHES: usize = 5;
 /// Interrupts in a batch.
 const INTERRUPTS: usize = 100;
-/// Time between two of them, so that none waits for the one before.
+/// The length of a window, so that no interrupt waits for the one before.
 const APART: Duration = Duration::from_micros(30);
 /// Round trips of wake-ups in a batch.
 const ROUNDS: usize = 50;
-/// A step of the computing thread that takes so many times the shortest one was interrupted.
-const INTERRUPTED: Ticks = 4;
+/// Windows of time in a batch: an interrupt in every second one. The first is the wait for the sender.
+const WINDOWS: usize = 1 + 2 * INTERRUPTS;
+/// The window before the other thread computes.
+const WAITING: usize = usize::MAX;
 /// An experiment that takes longer is given up: the other thread does not run.
 const LIMIT: Duration = Duration::from_secs(5);
 
@@ -53,12 +57,12 @@ fn interrupt(
     stop: &AtomicBool,
 ) -> Result<Option<Estimate<Nanos>>, RunError> {
     let Some(interrupter) = Interrupter::new() else { return Ok(None) };
-    let mut batches = Vec::with_capacity(BATCHES);
-    for _ in 0..BATCHES {
-        let Some(median) = interrupts(cpus, interrupter, stop)? else { return Ok(None) };
-        batches.push(median);
-    }
-    Ok(Some(estimate(timer, &batches)))
+    // The thread may not have run at all during a batch, if others want its processor.
+    let batches: Vec<Option<f64>> =
+        (0..BATCHES).map(|_| interrupts(cpus, interrupter, stop)).collect::<Result<_, _>>()?;
+    let batches: Vec<f64> = batches.into_iter().flatten().collect();
+    let cost = estimate(timer, &batches);
+    Ok((batches.len() >= LEAST_BATCHES && cost.mean.0 > cost.half()).then_some(cost))
 }
 
 fn estimate(timer: &Timer, batches: &[f64]) -> Estimate<Nanos> {
@@ -67,43 +71,49 @@ fn estimate(timer: &Timer, batches: &[f64]) -> Estimate<Nanos> {
     Estimate::new(Nanos(mean), Nanos(half_width))
 }
 
-/// The median time that an interrupt takes from a thread that does nothing but read the clock; `None` if none was seen.
+/// How much longer the longest step of a thread that does nothing but read the clock is, in the median, where it is
+/// interrupted than where it is not; `None` if it is not.
 fn interrupts(
     cpus: [CpuId; 2],
     interrupter: Interrupter,
     stop: &AtomicBool,
 ) -> Result<Option<f64>, RunError> {
-    let computes = AtomicBool::new(false);
-    let ended = AtomicBool::new(false);
+    let window = AtomicUsize::new(WAITING);
     thread::scope(|scope| {
         let computing = scope.spawn(|| {
             let _pinned = pin_to(cpus[1])?;
-            computes.store(true, Ordering::Release);
-            Ok(longest_steps(&ended))
+            Ok(longest_steps(&window))
         });
-        let sent = send(cpus[0], interrupter, &computes, stop);
-        ended.store(true, Ordering::Release);
+        let sent = send(cpus[0], interrupter, &window, stop);
+        window.store(WINDOWS, Ordering::Release);
         let steps = computing.join().unwrap_or(Err(RunError::Panicked));
-        sent.and(steps)
+        sent.and(steps.map(difference))
     })
 }
 
-/// Sends the interrupts of a batch once the other thread computes.
+/// Goes through the windows of a batch, and interrupts in every second one, once the other thread computes.
 fn send(
     cpu: CpuId,
     interrupter: Interrupter,
-    computes: &AtomicBool,
+    window: &AtomicUsize,
     stop: &AtomicBool,
 ) -> Result<(), RunError> {
     let _pinned = pin_to(cpu)?;
     let began = Instant::now();
-    while !computes.load(Ordering::Acquire) {
+    while window.load(Ordering::Acquire) == WAITING {
         check_wait(0, began, stop)?;
         thread::yield_now();
     }
-    for _ in 0..INTERRUPTS {
+    for number in 1..WINDOWS {
+        window.store(number, Ordering::Release);
         let next = Instant::now() + APART;
-        interrupter.interrupt();
+        let half = next - APART / 2;
+        while Instant::now() < half {
+            core::hint::spin_loop();
+        }
+        if number % 2 == 1 {
+            interrupter.interrupt();
+        }
         while Instant::now() < next {
             core::hint::spin_loop();
         }
@@ -111,35 +121,38 @@ fn send(
     Ok(())
 }
 
-/// Reads the clock until `ended`. Returns the median of the steps that took much longer than the shortest, less that one;
-/// `None` if none did.
-fn longest_steps(ended: &AtomicBool) -> Option<f64> {
-    let mut steps: Vec<Ticks> = Vec::with_capacity(4 * INTERRUPTS);
-    let mut shortest = Ticks::MAX;
+/// Reads the clock until the last window is over. Returns the longest step in each; 0 if there was none.
+fn longest_steps(window: &AtomicUsize) -> Vec<Ticks> {
+    let mut longest = vec![0; WINDOWS];
+    window.store(0, Ordering::Release);
     let mut last = clock::now();
-    while !ended.load(Ordering::Relaxed) {
+    loop {
+        let number = window.load(Ordering::Relaxed);
         let now = clock::now();
-        let step = now - last;
-        shortest = shortest.min(step);
-        if step > INTERRUPTED * shortest && steps.len() < steps.capacity() {
-            steps.push(step - shortest);
-        }
+        let Some(longest) = longest.get_mut(number) else { break };
+        *longest = (now - last).max(*longest);
         last = now;
     }
-    steps.retain(|step| *step > (INTERRUPTED - 1) * shortest);
-    steps.sort_unstable();
-    steps.get(steps.len() / 2).map(|median| *median as f64)
+    longest
 }
 
-/// Half the time of a round trip between two threads that sleep while it is the other's turn, by batch.
+/// The median of what is `longest` in windows with an interrupt, less that in those without; `None` if it is no more.
+fn difference(longest: Vec<Ticks>) -> Option<f64> {
+    // A window in which it did not run has no step.
+    let steps = |parity: usize| longest.iter().skip(2 - parity).step_by(2).copied().filter(|step| *step > 0);
+    let (interrupted, silent) = (median(steps(1).collect())?, median(steps(0).collect())?);
+    (interrupted > silent).then_some(interrupted - silent)
+}
+
+/// Half the median time of a round trip between two threads that sleep while it is the other's turn, by batch.
 fn wake_ups(cpus: [CpuId; 2], stop: &AtomicBool) -> Result<Vec<f64>, RunError> {
     let turn = AtomicUsize::new(0);
     let threads: [OnceLock<Thread>; 2] = [OnceLock::new(), OnceLock::new()];
-    let play = |me: usize| -> Result<Vec<f64>, RunError> {
+    let play = |me: usize| -> Result<Vec<Ticks>, RunError> {
         let _pinned = pin_to(cpus[me])?;
         threads[me].get_or_init(thread::current);
         let began = Instant::now();
-        let mut batches = Vec::with_capacity(BATCHES);
+        let mut round_trips = Vec::with_capacity(ROUNDS * BATCHES);
         let mut start = clock::now();
         for step in 0..2 * ROUNDS * BATCHES {
             if step % 2 == me {
@@ -151,13 +164,13 @@ fn wake_ups(cpus: [CpuId; 2], stop: &AtomicBool) -> Result<Vec<f64>, RunError> {
                 turn.store(step + 1, Ordering::Release);
                 threads[1 - me].get().inspect(|other| other.unpark());
             }
-            if me == 0 && (step + 1) % (2 * ROUNDS) == 0 {
+            if me == 0 && step % 2 == 1 {
                 let end = clock::now();
-                batches.push((end - start) as f64 / (2 * ROUNDS) as f64);
+                round_trips.push(end - start);
                 start = end;
             }
         }
-        Ok(batches)
+        Ok(round_trips)
     };
     thread::scope(|scope| {
         let second = scope.spawn(|| play(1));
@@ -165,6 +178,15 @@ fn wake_ups(cpus: [CpuId; 2], stop: &AtomicBool) -> Result<Vec<f64>, RunError> {
         let first = first.join().unwrap_or(Err(RunError::Panicked));
         second.join().unwrap_or(Err(RunError::Panicked)).and(first)
     })
+    .map(|round_trips| {
+        round_trips.chunks(ROUNDS).filter_map(|batch| Some(median(batch.to_vec())? / 2.0)).collect()
+    })
+}
+
+/// The middle one.
+fn median(mut times: Vec<Ticks>) -> Option<f64> {
+    times.sort_unstable();
+    times.get(times.len() / 2).map(|median| *median as f64)
 }
 
 /// Ends a wait of the thread in `phase` since `began` that is asked to stop, or takes too long.
