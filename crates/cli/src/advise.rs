@@ -4,15 +4,16 @@ use crate::args::advise::DedicatedArguments;
 use crate::documents;
 use crate::json::{self, Versioned};
 use crate::misuse::misuse;
+use crate::progress;
 use crate::terminal::table;
 use serde::Serialize;
 use warmcore_costs::profile::Profile;
 use warmcore_costs::{Approach, Situation};
-use warmcore_sim::protocol::{Border, Comparison, Demand, Winner, decide};
+use warmcore_sim::protocol::{Border, Comparison, Demand, Sleepers, Winner, decide};
 use warmcore_units::{Estimate, Fault, Nanos};
 
 /// Version of what `--json` prints.
-const SCHEMA: u32 = 1;
+const SCHEMA: u32 = 2;
 
 /// How much of their time processors would compute if no request met another: the amounts of computing that are tried.
 const UTILISATIONS: [f64; 11] = [0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99];
@@ -22,14 +23,24 @@ const THREADS: &str = "The processor would be that of a thread that polls, such 
                        io_uring with SQPOLL, or a dedicated network thread.";
 
 pub(crate) fn dedicated(arguments: &DedicatedArguments) -> miette::Result<()> {
-    let demand = demand(arguments)?;
+    let costs = costs(arguments)?;
+    let demand = costs.demand(arguments, 0.0);
     let refused =
         |Fault { field, found, expected }| misuse(format!("--{field} is {found}, expected {expected}"));
     demand.check().map_err(refused)?;
     let mut computes = tried(&demand).map_err(refused)?;
     computes.extend(arguments.compute.map(Nanos));
     computes.sort_by(Nanos::total_cmp);
-    let (compared, borders) = decide(&demand, &computes, arguments.seed).map_err(refused)?;
+    let bar = progress::open_ended("simulating");
+    let decided = decide(&demand, &computes, arguments.seed).and_then(|(compared, borders)| {
+        let at_ends = costs
+            .ends()
+            .into_iter()
+            .map(|end| Ok(decide(&costs.demand(arguments, end), &computes, arguments.seed)?.1));
+        Ok((compared, widened(borders, &at_ends.collect::<Result<Vec<_>, Fault>>()?)))
+    });
+    bar.finish_and_clear();
+    let (compared, borders) = decided.map_err(refused)?;
     let asked = arguments.compute.and_then(|asked| compared.iter().find(|one| one.compute.0 == asked));
     if arguments.json {
         let figures = Figures::new(&demand, &compared, &borders, asked);
@@ -57,31 +68,82 @@ fn tried(demand: &Demand) -> Result<Vec<Nanos>, Fault> {
     Err(Fault::new(name, time, expected))
 }
 
+/// What getting a processor's attention costs, and what else the profile may say.
+struct Costs {
+    occupancy: Nanos,
+    interrupt: Estimate<Nanos>,
+    wake_up: Estimate<Nanos>,
+    handover: Nanos,
+}
+
+impl Costs {
+    /// At -1 the cheapest attention that the intervals allow, at 0 the means, at 1 the dearest.
+    fn demand(&self, arguments: &DedicatedArguments, end: f64) -> Demand {
+        let at = |cost: Estimate<Nanos>| Nanos((cost.mean.0 + end * cost.half()).max(0.0));
+        Demand {
+            processors: arguments.processors,
+            compute: Nanos(arguments.compute.unwrap_or(0.0)),
+            occupancy: self.occupancy,
+            latency: Nanos(arguments.latency),
+            interrupt: at(self.interrupt),
+            wake_up: at(self.wake_up),
+            handover: self.handover,
+        }
+    }
+
+    /// The ends of the intervals, if there are any.
+    fn ends(&self) -> Vec<f64> {
+        let are_exact = self.interrupt.half() == 0.0 && self.wake_up.half() == 0.0;
+        if are_exact { Vec::new() } else { vec![-1.0, 1.0] }
+    }
+}
+
 /// The costs that the arguments give, and else those of the profile.
-fn demand(arguments: &DedicatedArguments) -> miette::Result<Demand> {
+fn costs(arguments: &DedicatedArguments) -> miette::Result<Costs> {
     let profile = arguments.profile.as_ref().map(documents::profile).transpose()?;
-    let measured = |of: fn(&Profile) -> Option<Nanos>| profile.as_ref().and_then(of);
-    let required = |flag: &str, given: Option<f64>, of: fn(&Profile) -> Option<Nanos>| {
-        given.map(Nanos).or_else(|| measured(of)).ok_or_else(|| {
-            misuse(format!(
-                "--{flag} is missing: give a time such as 2us, or a --profile that has it; `warmcore calibrate` measures one"
-            ))
-        })
+    let profile = profile.as_ref();
+    let missing = |flag: &str| {
+        misuse(format!(
+            "--{flag} is missing: give a time such as 2us, or a --profile that has it; `warmcore calibrate` measures one"
+        ))
     };
-    let or_zero = |given: Option<f64>, of: fn(&Profile) -> Option<Nanos>| {
-        given.map(Nanos).or_else(|| measured(of)).unwrap_or(Nanos::ZERO)
-    };
-    Ok(Demand {
-        processors: arguments.processors,
-        compute: Nanos(arguments.compute.unwrap_or(0.0)),
-        occupancy: required("occupancy", arguments.occupancy, receive_time)?,
-        latency: Nanos(arguments.latency),
-        interrupt: required("interrupt", arguments.interrupt, |profile| {
-            profile.provenance.interrupt.map(|cost| cost.mean)
-        })?,
-        wake_up: or_zero(arguments.wake_up, |profile| profile.provenance.wake_up.map(|cost| cost.mean)),
-        handover: or_zero(arguments.hand_over, |profile| profile.provenance.handover),
+    let given = |time: Option<f64>| time.map(|time| Estimate::published(Nanos(time)));
+    let interrupt = given(arguments.interrupt).or_else(|| profile?.provenance.interrupt);
+    let wake_up = given(arguments.wake_up).or_else(|| profile?.provenance.wake_up);
+    let occupancy = arguments.occupancy.map(Nanos).or_else(|| receive_time(profile?));
+    let handover = arguments.hand_over.map(Nanos).or_else(|| profile?.provenance.handover);
+    Ok(Costs {
+        occupancy: occupancy.ok_or_else(|| missing("occupancy"))?,
+        interrupt: interrupt.ok_or_else(|| missing("interrupt"))?,
+        wake_up: wake_up.unwrap_or(Estimate::published(Nanos::ZERO)),
+        handover: handover.unwrap_or(Nanos::ZERO),
     })
+}
+
+/// What is known of borders when those `at_ends` of the costs' intervals are, too: their widest reach. Where the faster one
+/// changes otherwise there, nothing is.
+fn widened(borders: Vec<Border>, at_ends: &[Vec<Border>]) -> Borders {
+    let alike = |others: &Vec<Border>| {
+        let winners =
+            |borders: &[Border]| borders.iter().map(|one| (one.below, one.above)).collect::<Vec<_>>();
+        winners(others) == winners(&borders)
+    };
+    if !at_ends.iter().all(alike) {
+        return Borders { known: borders, agree: false };
+    }
+    let widest = |(place, border): (usize, Border)| {
+        let all = || at_ends.iter().map(|others| others[place]).chain([border]);
+        let from = all().map(|one| one.from.0).fold(f64::INFINITY, f64::min);
+        let to = all().map(|one| one.to.0).fold(0.0, f64::max);
+        Border { from: Nanos(from), to: Nanos(to), ..border }
+    };
+    Borders { known: borders.into_iter().enumerate().map(widest).collect(), agree: true }
+}
+
+/// Where the faster one changes, and whether it does so over the whole intervals of the costs.
+struct Borders {
+    known: Vec<Border>,
+    agree: bool,
 }
 
 /// The time to receive a packet with everything in the cache.
@@ -90,7 +152,7 @@ fn receive_time(profile: &Profile) -> Option<Nanos> {
     Some(profile.times.get(Approach::IndependentStacks).get(warm)?.hot.mean)
 }
 
-fn text(demand: &Demand, compared: &[Comparison], borders: &[Border], asked: Option<&Comparison>) -> String {
+fn text(demand: &Demand, compared: &[Comparison], borders: &Borders, asked: Option<&Comparison>) -> String {
     let mut shown = table([
         "computing for each request",
         "requests/s, one dedicated",
@@ -109,15 +171,21 @@ fn text(demand: &Demand, compared: &[Comparison], borders: &[Border], asked: Opt
         ]);
     }
     let Demand { processors, occupancy, latency, interrupt, wake_up, handover, .. } = *demand;
-    let avoided = match wake_up > interrupt {
-        true => " Waking takes longer than interrupting: one that computes is interrupted while any does.",
-        false => "",
+    let spared = compared.iter().filter(|one| one.sleepers == Sleepers::Spared).count();
+    let avoided = match spared {
+        0 => "",
+        all if all == compared.len() => {
+            " No sleeper is woken for an event while one computes that can be interrupted: more requests complete so."
+        }
+        _ => {
+            " Whether a sleeper is woken for an event, or one that computes is interrupted, is chosen for each row: whatever completes more."
+        }
     };
     format!(
         "{}\n\n{shown}\n\nTwo nodes of {processors} processors; a request is three protocol events of {}, and {} each way. An interrupt \
          takes {}, a wake-up {}, fetching a request, an answer or the protocol's state from another cache {}.{avoided} One event at a time. ± is the half-width of the 95% interval over \
-         ten runs; the costs' own uncertainty is not in it.\n",
-        answer(compared, borders, asked),
+         ten runs; only the borders above also hold the uncertainty of a profile's interrupts and wake-ups.\n",
+        answer(demand, compared, borders, asked),
         time(occupancy),
         time(latency),
         time(interrupt),
@@ -127,7 +195,7 @@ fn text(demand: &Demand, compared: &[Comparison], borders: &[Border], asked: Opt
 }
 
 /// What to do, first for the amount of computing that was asked about.
-fn answer(compared: &[Comparison], borders: &[Border], asked: Option<&Comparison>) -> String {
+fn answer(demand: &Demand, compared: &[Comparison], borders: &Borders, asked: Option<&Comparison>) -> String {
     let mut lines = Vec::new();
     if let Some(one) = asked {
         lines.push(match one.winner() {
@@ -153,7 +221,7 @@ fn answer(compared: &[Comparison], borders: &[Border], asked: Option<&Comparison
         false => "at every amount of computing that was tried",
     };
     let mut decided = compared.iter().map(Comparison::winner).filter(|winner| *winner != Winner::Undecided);
-    lines.push(match (decided.next(), borders) {
+    lines.push(match (decided.next(), &borders.known[..]) {
         (None, _) => {
             "The runs do not tell the two apart at any amount of computing that was tried.".to_owned()
         }
@@ -162,6 +230,12 @@ fn answer(compared: &[Comparison], borders: &[Border], asked: Option<&Comparison
         }
         (Some(_), borders) => borders.iter().map(sentence).collect::<Vec<_>>().join("\n"),
     });
+    if !borders.agree {
+        lines.push("At the ends of the costs' 95 % intervals the answer is another: measure them again on a quieter machine.".to_owned());
+    }
+    if demand.wake_up == Nanos::ZERO {
+        lines.push("This holds if processors that wait poll: give --wake-up if they sleep.".to_owned());
+    }
     lines.push(THREADS.to_owned());
     lines.join("\n")
 }
@@ -191,6 +265,9 @@ fn capitalised(words: &str) -> String {
 
 fn gain(one: &Comparison) -> String {
     let (percent, half) = (100.0 * one.gain.mean, 100.0 * one.gain.half_width);
+    if !half.is_finite() {
+        return "not told by the runs".to_owned();
+    }
     let word = if percent < 0.0 { "less" } else { "more" };
     format!("{:.1} ± {half:.1} % {word}", percent.abs())
 }
@@ -219,6 +296,8 @@ struct Figures<'a> {
     handover_ns: f64,
     asked: Option<Row>,
     borders: Vec<BorderFigures<'a>>,
+    /// Whether the costs' intervals leave the borders where they are, but for their width.
+    borders_agree: bool,
     compared: Vec<Row>,
 }
 
@@ -267,7 +346,7 @@ const fn name(winner: Winner) -> &'static str {
 }
 
 impl Figures<'_> {
-    fn new(demand: &Demand, compared: &[Comparison], borders: &[Border], asked: Option<&Comparison>) -> Self {
+    fn new(demand: &Demand, compared: &[Comparison], borders: &Borders, asked: Option<&Comparison>) -> Self {
         let row = |one: &Comparison| Row::new(one, name(one.winner()));
         let border = |border: &Border| BorderFigures {
             from_ns: border.from.0,
@@ -283,7 +362,8 @@ impl Figures<'_> {
             wake_up_ns: demand.wake_up.0,
             handover_ns: demand.handover.0,
             asked: asked.map(row),
-            borders: borders.iter().map(border).collect(),
+            borders: borders.known.iter().map(border).collect(),
+            borders_agree: borders.agree,
             compared: compared.iter().map(row).collect(),
         }
     }

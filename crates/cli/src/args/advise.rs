@@ -31,7 +31,7 @@ pub(crate) struct DedicatedArguments {
     #[arg(long, value_name = "TIME", value_parser = quantity::nanos)]
     pub(crate) interrupt: Option<f64>,
 
-    /// Until a processor that waits goes on; 0 if it polls. One that computes is interrupted instead where that takes less
+    /// Until a processor that waits goes on; 0 if it polls. One that computes is interrupted instead where that is better
     /// [default: the profile's, else 0]
     #[arg(long, value_name = "TIME", value_parser = quantity::nanos)]
     pub(crate) wake_up: Option<f64>,

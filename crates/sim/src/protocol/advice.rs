@@ -1,7 +1,7 @@
 //! Which scheduling of protocol work is faster, by how much computing there is for each request.
 
 use super::demand::Demand;
-use super::nodes::{Figures, simulate};
+use super::nodes::{Figures, Sleepers, simulate};
 use rayon::prelude::*;
 use warmcore_policy::protocol::ProtocolScheduling;
 use warmcore_stats::{Interval, Replications};
@@ -40,6 +40,8 @@ pub enum Winner {
 pub struct Comparison {
     /// Computing for each request, on average.
     pub compute: Nanos,
+    /// Whether events wake sleepers if all are multiplexed: whichever lets more requests complete.
+    pub sleepers: Sleepers,
     /// Requests a second that a node completes with a dedicated processor, then with all multiplexed.
     pub rates: [Estimate<f64>; 2],
     /// From asking to going on, in nanoseconds, in the same order.
@@ -90,14 +92,24 @@ pub fn compare(demand: &Demand, seed: u64) -> Result<Comparison, Fault> {
         ));
     }
     let requests = REQUESTS.max(2 * u64::from(demand.processors) * REQUESTS_EACH);
-    let runs: Vec<[Figures; 2]> = (0..RUNS)
-        .into_par_iter()
-        .filter_map(|replication| {
-            let key = Key { seed, point: 0, replication };
-            let run = |scheduling| simulate(demand, scheduling, requests, key);
-            Some([run(DEDICATED)?, run(MULTIPLEXED)?])
-        })
-        .collect();
+    let runs = |scheduling, sleepers| -> Vec<Figures> {
+        let run = |replication| {
+            simulate(demand, scheduling, sleepers, requests, Key { seed, point: 0, replication })
+        };
+        (0..RUNS).into_par_iter().filter_map(run).collect()
+    };
+    let completed = |runs: &[Figures]| runs.iter().map(|run| run.rate.0).sum::<f64>();
+    let (mut sleepers, mut multiplexed) = (Sleepers::Woken, runs(MULTIPLEXED, Sleepers::Woken));
+    // Nobody sleeps if nothing has to be woken.
+    if demand.wake_up > Nanos::ZERO {
+        let spared = runs(MULTIPLEXED, Sleepers::Spared);
+        if completed(&spared) > completed(&multiplexed) {
+            (sleepers, multiplexed) = (Sleepers::Spared, spared);
+        }
+    }
+    let dedicated = runs(DEDICATED, Sleepers::Woken);
+    let runs: Vec<[Figures; 2]> =
+        dedicated.into_iter().zip(multiplexed).map(|(one, other)| [one, other]).collect();
     let over = |of: &dyn Fn(&[Figures; 2]) -> f64| runs.iter().map(of).collect::<Replications>();
     let estimate = |of: &dyn Fn(&[Figures; 2]) -> f64| {
         let Interval { mean, half_width, .. } = over(of).interval();
@@ -107,6 +119,7 @@ pub fn compare(demand: &Demand, seed: u64) -> Result<Comparison, Fault> {
     let unknown = Interval { mean: 0.0, half_width: f64::INFINITY, count: 0 };
     Ok(Comparison {
         compute: demand.compute,
+        sleepers,
         rates: [estimate(&|run| run[0].rate.0), estimate(&|run| run[1].rate.0)],
         responses: [estimate(&|run| run[0].response.0), estimate(&|run| run[1].response.0)],
         interrupts: estimate(&|run| run[1].interrupts),
@@ -260,6 +273,23 @@ mod tests {
         // An event that finds another being handled waits for that one, and interrupts nobody.
         let busy = compared.rates[1].mean / 1e9 * (3.0 * 200.0 + 2.0 * interrupt);
         near(compared.interrupts.mean, 2.0 * (1.0 - busy), 0.05);
+    }
+
+    /// A nanosecond of waking changes next to nothing, and the more it takes, the fewer requests complete.
+    #[test]
+    fn a_dearer_wake_up_never_helps() {
+        let rate = |wake_up: f64| {
+            let demand = Demand {
+                interrupt: Nanos(2e3),
+                occupancy: Nanos(400.0),
+                wake_up: Nanos(wake_up),
+                ..demand(8, 5e3)
+            };
+            compare(&demand, 1).expect("possible").rates[1].mean
+        };
+        let rates = [0.0, 1.0, 500.0, 2000.0, 2001.0, 4000.0, 50e3].map(rate);
+        assert!(rates.is_sorted_by(|less, more| *more < 1.01 * less), "{rates:?}");
+        near(rates[4], rates[3], 0.01);
     }
 
     fn near(found: f64, expected: f64, within: f64) {

@@ -20,8 +20,7 @@ pub struct Demand {
     pub latency: Nanos,
     /// What it takes to interrupt a computing processor and to return to its work.
     pub interrupt: Nanos,
-    /// Until a processor that waits goes on, if it sleeps; zero if it polls. A processor that is set aside polls. Where this
-    /// is more than `interrupt`, a computing processor is interrupted rather than a sleeping one woken for an event.
+    /// Until a processor that waits goes on, if it sleeps; zero if it polls. A processor that is set aside polls.
     pub wake_up: Nanos,
     /// Fetching from another processor's cache, which whoever needs it pays each time: a request that another one wrote, the
     /// protocol's state when another one executed the last event, and an answer that another one received.

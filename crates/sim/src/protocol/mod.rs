@@ -31,4 +31,4 @@ mod nodes;
 
 pub use advice::{Border, Comparison, Winner, compare, decide};
 pub use demand::Demand;
-pub use nodes::{Figures, simulate};
+pub use nodes::{Figures, Sleepers, simulate};

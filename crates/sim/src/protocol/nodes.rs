@@ -26,6 +26,15 @@ pub struct Figures {
     pub handling: f64,
 }
 
+/// What becomes of an event that finds nobody awake without work, while others compute.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Sleepers {
+    /// One that sleeps is woken for it.
+    Woken,
+    /// One that computes is interrupted for it.
+    Spared,
+}
+
 struct Processor {
     activity: Activity,
     segment: u64,
@@ -50,6 +59,7 @@ struct Node {
 
 struct Cluster<'d> {
     demand: &'d Demand,
+    sleepers: Sleepers,
     nodes: [Node; NODES],
     agenda: Agenda,
     now: f64,
@@ -62,9 +72,15 @@ struct Cluster<'d> {
 /// Simulates `requests` requests after a tenth as many that are not counted. `None` if no processor computes, or if the
 /// demand is impossible.
 #[must_use]
-pub fn simulate(demand: &Demand, scheduling: ProtocolScheduling, requests: u64, key: Key) -> Option<Figures> {
+pub fn simulate(
+    demand: &Demand,
+    scheduling: ProtocolScheduling,
+    sleepers: Sleepers,
+    requests: u64,
+    key: Key,
+) -> Option<Figures> {
     demand.check().ok()?;
-    let mut cluster = Cluster::new(demand, scheduling, key)?;
+    let mut cluster = Cluster::new(demand, scheduling, sleepers, key)?;
     cluster.run(requests / 10);
     let began = cluster.now;
     (cluster.completed, cluster.responses, cluster.interrupts, cluster.handling) = (0, 0.0, 0, 0.0);
@@ -80,7 +96,7 @@ pub fn simulate(demand: &Demand, scheduling: ProtocolScheduling, requests: u64, 
 }
 
 impl<'d> Cluster<'d> {
-    fn new(demand: &'d Demand, scheduling: ProtocolScheduling, key: Key) -> Option<Self> {
+    fn new(demand: &'d Demand, scheduling: ProtocolScheduling, sleepers: Sleepers, key: Key) -> Option<Self> {
         let count = demand.processors;
         let computes = |cpu: u32| scheduling.computes(CpuId(cpu), count);
         if !(0..count).any(computes) {
@@ -104,6 +120,7 @@ impl<'d> Cluster<'d> {
         };
         let mut cluster = Self {
             demand,
+            sleepers,
             nodes: [node(0), node(1)],
             agenda: Agenda::default(),
             now: 0.0,
@@ -191,16 +208,15 @@ impl<'d> Cluster<'d> {
         }
     }
 
-    /// What `one` does, in the words of whoever decides: to wake a sleeper is worse than to interrupt if it takes longer.
+    /// What `one` does, in the words of whoever decides.
     fn activity(&self, one: &Processor) -> Activity {
-        let is_worse = self.demand.wake_up > self.demand.interrupt;
-        let is_idle = one.activity == Activity::Idle;
-        if is_idle && is_worse && self.sleeps(one) { Activity::Asleep } else { one.activity }
+        let is_spared = self.sleeps(one) && self.sleepers == Sleepers::Spared;
+        if is_spared && one.activity == Activity::Idle { Activity::Asleep } else { one.activity }
     }
 
     /// Whether `one`, which waits, has to be woken. Who has just asked is awake, and who is set aside polls.
     fn sleeps(&self, one: &Processor) -> bool {
-        one.asked.is_some_and(|asked| asked < self.now)
+        self.demand.wake_up > Nanos::ZERO && one.asked.is_some_and(|asked| asked < self.now)
     }
 
     /// `cpu` executes the first event that waits, after `overhead`.
@@ -295,7 +311,7 @@ mod tests {
     }
 
     fn figures(demand: &Demand, scheduling: ProtocolScheduling) -> Figures {
-        simulate(demand, scheduling, 20_000, KEY).expect("possible")
+        simulate(demand, scheduling, Sleepers::Woken, 20_000, KEY).expect("possible")
     }
 
     fn near(found: f64, expected: f64, within: f64) {
@@ -358,19 +374,22 @@ mod tests {
         near(figures(&rare, MULTIPLEXED).response.0, 1400.0 + 900.0 + 2.0 * 700.0, 0.02);
     }
 
-    /// An interrupt of 900 ns: to wake who waits for the answer is cheaper than that, or not.
+    /// An interrupt of 900 ns: who waits for the answer is woken for its response, or another is interrupted for it and who
+    /// asked is woken for the answer alone.
     #[test]
-    fn whatever_takes_less_of_waking_and_interrupting_is_done() {
+    fn sleepers_are_woken_or_spared() {
+        let figures = |demand: &Demand, sleepers| {
+            simulate(demand, MULTIPLEXED, sleepers, 20_000, KEY).expect("possible")
+        };
         let rare = |wake_up| Demand { wake_up: Nanos(wake_up), ..demand(4, 1e6) };
-        let cheap = figures(&rare(500.0), MULTIPLEXED);
-        near(cheap.response.0, 1400.0 + 900.0 + 500.0, 0.02);
-        near(cheap.interrupts, 1.0, 0.02);
-        // Another one is interrupted for the response, too, and who asked is woken for its answer alone.
-        let dear = figures(&rare(50_000.0), MULTIPLEXED);
-        near(dear.response.0, 1400.0 + 2.0 * 900.0 + 50_000.0, 0.02);
-        near(dear.interrupts, 2.0, 0.1);
+        let woken = figures(&rare(500.0), Sleepers::Woken);
+        near(woken.response.0, 1400.0 + 900.0 + 500.0, 0.02);
+        near(woken.interrupts, 1.0, 0.02);
+        let spared = figures(&rare(50_000.0), Sleepers::Spared);
+        near(spared.response.0, 1400.0 + 2.0 * 900.0 + 50_000.0, 0.02);
+        near(spared.interrupts, 2.0, 0.1);
         // One processor has nobody to interrupt when it sleeps: it is woken.
-        let alone = figures(&Demand { processors: 1, ..rare(50_000.0) }, MULTIPLEXED);
+        let alone = figures(&Demand { processors: 1, ..rare(50_000.0) }, Sleepers::Spared);
         near(alone.interrupts, 1.0, 0.1);
     }
 
@@ -382,6 +401,6 @@ mod tests {
 
     #[test]
     fn nobody_to_compute_gives_no_figures() {
-        assert_eq!(simulate(&demand(1, 1.0), DEDICATED, 10, KEY), None);
+        assert_eq!(simulate(&demand(1, 1.0), DEDICATED, Sleepers::Woken, 10, KEY), None);
     }
 }
