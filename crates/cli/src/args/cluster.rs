@@ -41,7 +41,7 @@ pub(crate) struct SweepClusterArguments {
     #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = whole::count::<u32>(1..=64))]
     pub(crate) processors: Vec<u32>,
 
-    /// Runs of each cluster, with a network of 0, 1, 2 … cycles more latency: a program on many processors goes another way
+    /// Runs of each cluster, whose network's latency differs by a cycle: a program on many processors goes another way
     /// after the smallest change, and figures are means with the scatter of that
     #[arg(long, value_name = "N", default_value = "3", value_parser = whole::count::<u32>(1..=100))]
     pub(crate) runs: u32,

@@ -9,7 +9,7 @@ use crate::misuse::{misuse, refuse_repeats};
 use crate::provenance::PROGRAM;
 use crate::simulate::cluster::{Meter, in_words, outcome};
 use crate::{checkpoint, documents, flags, interrupt, json, progress, provenance};
-use compared::compared;
+use compared::{compared, is_certain, latencies};
 use miette::IntoDiagnostic;
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -66,8 +66,9 @@ pub(crate) fn run(arguments: &SweepClusterArguments) -> miette::Result<()> {
             misuse(format!("{}: `{field}` is {found}, expected {expected}", in_words(cluster)))
         })?;
     }
+    let runs_each = if is_certain(&base) { 1 } else { arguments.runs };
     let points: Vec<ClusterScenario> =
-        clusters.iter().flat_map(|cluster| (0..arguments.runs).map(|run| perturbed(cluster, run))).collect();
+        clusters.iter().flat_map(|cluster| perturbed(cluster, runs_each)).collect();
     let keys: Vec<String> = points.iter().map(toml::to_string).collect::<Result<_, _>>().into_diagnostic()?;
     let output = &arguments.output;
     let subject = format!("{PROGRAM} {}\nsweep cluster\n{}", env!("CARGO_PKG_VERSION"), keys.join("\n"));
@@ -96,7 +97,7 @@ pub(crate) fn run(arguments: &SweepClusterArguments) -> miette::Result<()> {
         SweepError::Point(error) => error,
         SweepError::Interrupted => checkpoint::interrupted(&folder, &journal),
     })?;
-    let swept = compared(clusters, runs.chunks(arguments.runs as usize));
+    let swept = compared(clusters, runs.chunks(runs_each as usize));
 
     let document_text = toml::to_string(&base).into_diagnostic()?;
     let seed = base.work().map_or(0, |work| work.seed());
@@ -139,9 +140,10 @@ fn clusters(
     Ok(clusters)
 }
 
-/// The cluster of another run: its network is that many cycles slower.
-fn perturbed(cluster: &ClusterScenario, cycles: u32) -> ClusterScenario {
-    let mut perturbed = cluster.clone();
-    perturbed.machine.network_cycles = cluster.machine.network_cycles.saturating_add(cycles.into());
-    perturbed
+/// The runs of a cluster: the same with other latencies of its network, if that could change who comes first.
+fn perturbed(cluster: &ClusterScenario, runs: u32) -> impl Iterator<Item = ClusterScenario> {
+    latencies(cluster.machine.network_cycles, runs.into()).map(|network_cycles| {
+        let machine = ClusterMachine { network_cycles, ..cluster.machine };
+        ClusterScenario { machine, ..cluster.clone() }
+    })
 }

@@ -12,11 +12,11 @@ use warmcore_sim::cluster::tally::{Breakdown, Count};
 pub(super) fn text(scenario: &ClusterScenario, timed: &Timed) -> String {
     let outcome = &timed.simulated.outcome;
     let name = if scenario.name.is_empty() { String::new() } else { format!("{}: ", scenario.name) };
-    let figure = timed.simulated.figure.map(|figure| sentence(figure) + " ").unwrap_or_default();
+    let figure = timed.simulated.figure.map(|figure| sentence(figure) + PREPARED).unwrap_or_default();
     let right = if timed.simulated.figure.is_some() { "" } else { ", and its results are right" };
     format!(
         "{name}{}\n\n{figure}It takes {} ({} cycles of 400 MHz){right}.\n\n{}\n\n{}\n\n{}\n\n{:.1} million shared references, {:.1} million a \
-         second. The run is deterministic, but one of many: `sweep cluster` tells how far a cycle of latency moves it.\n",
+         second.{}\n",
         in_words(scenario),
         duration(outcome.cycles),
         outcome.cycles,
@@ -24,9 +24,14 @@ pub(super) fn text(scenario: &ClusterScenario, timed: &Timed) -> String {
         devices(outcome),
         messages(outcome),
         outcome.references() as f64 / 1e6,
-        timed.rate / 1e6
+        timed.rate / 1e6,
+        if scenario.machine.nodes > 1 && timed.simulated.figure.is_none() { ONE_OF_MANY } else { "" }
     )
 }
+
+const PREPARED: &str = " What follows counts the whole run, its preparation included. ";
+const ONE_OF_MANY: &str =
+    " The run is deterministic, but one of many: `sweep cluster` tells how far a cycle of latency moves it.";
 
 /// So many cycles of 400 MHz as a time.
 pub(super) fn duration(cycles: u64) -> String {

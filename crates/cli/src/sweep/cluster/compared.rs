@@ -2,7 +2,7 @@
 
 use super::Run;
 use warmcore_scenario::ClusterScenario;
-use warmcore_scenario::cluster::{ClusterDevice, ClusterMachine};
+use warmcore_scenario::cluster::{ClusterDevice, ClusterMachine, Microbenchmark, Work};
 use warmcore_stats::Interval;
 use warmcore_stats::paired::{Change, change};
 use warmcore_units::Estimate;
@@ -28,9 +28,9 @@ impl Swept {
         self.mean(|run| run.remote_miss_cycles as f64 / run.remote_misses.max(1) as f64)
     }
 
-    /// The network's latency in run `run`, which is that many cycles longer than in the first.
-    pub(super) fn network_cycles(&self, run: u64) -> u64 {
-        self.scenario.machine.network_cycles.saturating_add(run)
+    /// Each run with the latency of its network.
+    pub(super) fn by_latency(&self) -> impl Iterator<Item = (u64, &Run)> {
+        latencies(self.scenario.machine.network_cycles, self.runs.len() as u64).zip(&self.runs)
     }
 
     fn costs(&self) -> Vec<f64> {
@@ -41,6 +41,17 @@ impl Swept {
     fn faster_than(&self, other: &Self) -> Option<Change> {
         change(&other.costs(), &self.costs())
     }
+}
+
+/// Whether another run would give the same: a single read meets no other, and no accident decides anything.
+pub(super) fn is_certain(scenario: &ClusterScenario) -> bool {
+    matches!(scenario.work(), Ok(Work::Microbenchmark(Microbenchmark::RemoteRead {})))
+}
+
+/// The latencies of a network in so many runs: as it is in the middle one, and a cycle more each time.
+pub(super) fn latencies(cycles: u64, runs: u64) -> impl Iterator<Item = u64> {
+    let least = cycles.saturating_sub((runs - 1) / 2);
+    (0..runs).map(move |run| least.saturating_add(run))
 }
 
 /// A mean with its half-width, if that is known.
@@ -115,6 +126,13 @@ pub(super) fn headline(swept: &[Swept]) -> String {
 fn standing(best: &Swept, others: &[&Swept]) -> String {
     let device = best.scenario.device;
     let Some(next) = others.first() else { return format!("{device} alone was simulated.") };
+    if is_certain(&best.scenario) {
+        let times = next.costs()[0] / best.costs()[0];
+        return format!(
+            "{device} takes the least time: {} takes {times:.2} times as much.",
+            next.scenario.device
+        );
+    }
     if best.runs.len() < 2 {
         return format!("{device} was the fastest in the only run, which says nothing of another.");
     }
@@ -157,6 +175,13 @@ mod tests {
     }
 
     #[test]
+    fn latencies_lie_about_that_of_the_scenario() {
+        let of = |cycles, runs| latencies(cycles, runs).collect::<Vec<_>>();
+        assert_eq!((of(100, 1), of(100, 3), of(0, 3)), (vec![100], vec![99, 100, 101], vec![0, 1, 2]));
+        assert_eq!(of(100, 2), [100, 101]);
+    }
+
+    #[test]
     fn the_fastest_is_named_only_if_runs_tell_it_from_the_others() {
         let clear = swept([("s-coma", &[1000, 1010, 990]), ("hurricane:2", &[800, 811, 790])]);
         let text = headline(&clear);
@@ -166,6 +191,19 @@ mod tests {
         let close = swept([("s-coma", &[1000, 1100, 900]), ("hurricane:2", &[990, 980, 1000])]);
         let text = headline(&close);
         assert!(text.contains("by more than the scatter"), "{text}");
+
+        let read = ClusterScenario {
+            program: None,
+            microbenchmark: Some(Microbenchmark::RemoteRead {}),
+            ..clear[0].scenario.clone()
+        };
+        let mut reads = swept([("s-coma", &[440]), ("hurricane:1", &[584])]);
+        reads.iter_mut().for_each(|one| {
+            one.scenario = ClusterScenario { device: one.scenario.device, ..read.clone() };
+        });
+        assert!(
+            headline(&reads).ends_with("s-coma takes the least time: hurricane:1 takes 1.33 times as much.")
+        );
 
         let once = swept([("s-coma", &[1000]), ("hurricane:2", &[500])]);
         let text = headline(&once);

@@ -2,7 +2,6 @@
 
 use super::Run;
 use super::compared::{Swept, headline, label, machines};
-use crate::simulate::cluster::in_words;
 use crate::terminal::table;
 use miette::miette;
 use serde::Serialize;
@@ -16,8 +15,10 @@ use warmcore_units::Estimate;
 
 /// One row for each run.
 pub(super) fn columns(swept: &[Swept]) -> miette::Result<Columns> {
-    let rows: Vec<(&Swept, u64, &Run)> =
-        swept.iter().flat_map(|one| (0..).zip(&one.runs).map(move |(more, run)| (one, more, run))).collect();
+    let rows: Vec<(&Swept, u64, &Run)> = swept
+        .iter()
+        .flat_map(|one| one.by_latency().map(move |(network_cycles, run)| (one, network_cycles, run)))
+        .collect();
     let integer = |name: &str, of: &dyn Fn(&(&Swept, u64, &Run)) -> u64| {
         Column::integers(name, rows.iter().map(|row| i64::try_from(of(row)).ok()))
     };
@@ -26,7 +27,7 @@ pub(super) fn columns(swept: &[Swept]) -> miette::Result<Columns> {
         integer("nodes", &|(one, ..)| one.scenario.machine.nodes.into()),
         integer("processors", &|(one, ..)| one.scenario.machine.processors.into()),
         integer("block_bytes", &|(one, ..)| one.scenario.machine.block_bytes),
-        integer("network_cycles", &|(one, more, _)| one.network_cycles(*more)),
+        integer("network_cycles", &|(_, network_cycles, _)| *network_cycles),
         Column::floats("cost", "", rows.iter().map(|(.., run)| Some(run.cost))),
         integer("cycles", &|(.., run)| run.cycles),
         integer("references", &|(.., run)| run.references),
@@ -99,9 +100,9 @@ fn results(swept: &[Swept]) -> Table {
 /// How sure the figures are, in a sentence.
 fn scatter(swept: &[Swept]) -> String {
     match swept.first().map_or(0, |one| one.runs.len()) {
-        1 => "One run each: its scatter is not known.".to_owned(),
+        1 => "One run each.".to_owned(),
         runs => {
-            format!("Means of {runs} runs, each with a cycle more of network latency, and 95 % intervals.")
+            format!("Means of {runs} runs, whose network's latency differs by a cycle, and 95 % intervals.")
         }
     }
 }
@@ -142,7 +143,7 @@ fn glossary() -> Block {
             "hurricane-1:N",
             "N processors of the node that are set aside for it, in addition to those that compute",
         ),
-        ("hurricane-1:0", "the processors that compute, whichever waits"),
+        ("hurricane-1:mult", "the processors that compute, whichever waits"),
         (
             "typhoon-1:fixed, typhoon-1:floating",
             "one protocol thread, on a processor of its own or on whichever waits",
@@ -152,6 +153,13 @@ fn glossary() -> Block {
         ("cycle", "of the simulated processors: 2.5 ns"),
     ];
     Block::Glossary(words.map(|(word, meaning)| Term::new(word, meaning)).to_vec())
+}
+
+/// What was swept, in a line.
+fn subject(base: &ClusterScenario, swept: &[Swept]) -> String {
+    let work = base.work().map_or("nothing", |work| work.name());
+    let machines: Vec<String> = machines(swept).iter().map(label).collect();
+    format!("{work} on {}", machines.join("; "))
 }
 
 pub(super) fn document(base: &ClusterScenario, swept: &[Swept], manifest: Manifest) -> Document {
@@ -164,7 +172,7 @@ pub(super) fn document(base: &ClusterScenario, swept: &[Swept], manifest: Manife
     };
     Document {
         title: if base.name.is_empty() { "A program on clusters".to_owned() } else { base.name.clone() },
-        subtitle: in_words(base),
+        subtitle: subject(base, swept),
         verdict: ReportVerdict { headline: headline(swept), ..ReportVerdict::default() },
         sections: vec![
             section(
@@ -216,10 +224,7 @@ impl Summary {
             processors: one.scenario.machine.processors,
             block_bytes: one.scenario.machine.block_bytes,
             speedup: one.speedup,
-            runs: (0..)
-                .zip(&one.runs)
-                .map(|(more, &run)| RunFigures { network_cycles: one.network_cycles(more), run })
-                .collect(),
+            runs: one.by_latency().map(|(network_cycles, &run)| RunFigures { network_cycles, run }).collect(),
         };
         Self { schema: 3, verdict: headline(swept), points: swept.iter().map(point).collect() }
     }
