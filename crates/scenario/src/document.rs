@@ -124,6 +124,9 @@ pub fn parse<D: Checked>(text: &str, path: &Path) -> Result<D, DocumentError> {
             problem: culprit.map_or(problem.clone(), |field| format!("`{field}`: {problem}")),
         }
     })?;
+    if let Some(field) = array_for_table(text, &document) {
+        return Err(invalid::<D>(text, path, Fault::new(field, "an array", "a table of named fields")));
+    }
     match document.check() {
         Ok(()) => Ok(document),
         Err(fault) => Err(invalid::<D>(text, path, fault)),
@@ -135,6 +138,16 @@ pub fn parse<D: Checked>(text: &str, path: &Path) -> Result<D, DocumentError> {
 pub fn invalid<D: Checked>(text: &str, path: &Path, fault: Fault) -> DocumentError {
     let line = line_of(text, locate(text, &fault.field).start);
     DocumentError::Invalid { what: D::WHAT, path: path.to_owned(), line, fault }
+}
+
+/// The first field of `text` with an array where `document` has a table: the reader takes fields by their places then.
+fn array_for_table<D: Checked>(text: &str, document: &D) -> Option<String> {
+    let given: toml::Table = toml::from_str(text).ok()?;
+    let read = toml::Table::try_from(document).ok()?;
+    let is_taken = |(name, value): &(&String, &toml::Value)| {
+        value.is_array() && read.get(*name).is_some_and(toml::Value::is_table)
+    };
+    given.iter().find(is_taken).map(|(name, _)| name.clone())
 }
 
 /// The field of a table whose value has the type that `message` complains about, if that goes away with it. The reader

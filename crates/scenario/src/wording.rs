@@ -3,6 +3,7 @@
 /// `message`, on one line, with `u32` and the like as what a user would type.
 pub(crate) fn plain(message: &str) -> String {
     let message = message.trim().replace('\n', "; ").replacen("unknown variant ", "unknown name ", 1);
+    let message = message.replacen("wanted string or table", "expected a name in quotes", 1);
     match message.rsplit_once(", expected ") {
         Some((problem, kind)) => format!("{problem}, expected {}", kind_of(kind)),
         None => message,
@@ -18,7 +19,10 @@ fn kind_of(kind: &str) -> String {
         "u64" | "usize" => return "a whole number of at least 0".to_owned(),
         "i64" => return "a whole number".to_owned(),
         "f32" | "f64" => return "a number".to_owned(),
-        kind if kind.starts_with("struct ") => return "a table".to_owned(),
+        "variant identifier" => return "a name".to_owned(),
+        kind if kind.starts_with("struct ") || kind.starts_with("internally tagged enum ") => {
+            return "a table".to_owned();
+        }
         kind => return kind.to_owned(),
     };
     let largest: u64 = largest;

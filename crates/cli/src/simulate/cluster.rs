@@ -15,6 +15,7 @@ use warmcore_scenario::ClusterScenario;
 use warmcore_scenario::document;
 use warmcore_sim::cluster::scenario::Simulated;
 use warmcore_sim::cluster::{Error, Moment, Options, simulate};
+use warmcore_units::Fault;
 pub(crate) use watch::Meter;
 
 /// Version of what `--json` prints.
@@ -70,10 +71,7 @@ pub(crate) fn outcome(
 ) -> miette::Result<Simulated> {
     match simulate(scenario, &Options { watch, ..Options::from(scenario) }) {
         Ok(simulated) => Ok(simulated),
-        Err(Error::Impossible(fault)) => {
-            let text = document::text::<ClusterScenario>(path).or_misuse()?;
-            Err(document::invalid::<ClusterScenario>(&text, path, fault)).or_misuse()
-        }
+        Err(Error::Impossible(fault)) => refuse(path, fault),
         Err(Error::Stopped { .. }) => Err(miette!("interrupted")),
         Err(error) => Err(error).into_diagnostic(),
     }
@@ -81,6 +79,12 @@ pub(crate) fn outcome(
 
 fn counted(number: u32, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
+
+/// Refuses the value of a field in the scenario at `path`.
+pub(crate) fn refuse<T>(path: &Path, fault: Fault) -> miette::Result<T> {
+    let text = document::text::<ClusterScenario>(path).or_misuse()?;
+    Err(document::invalid::<ClusterScenario>(&text, path, fault)).or_misuse()
 }
 
 /// What a cluster is, in a line.

@@ -7,7 +7,7 @@ use crate::args::cluster::SweepClusterArguments;
 use crate::folder::RESULTS;
 use crate::misuse::{misuse, refuse_repeats};
 use crate::provenance::PROGRAM;
-use crate::simulate::cluster::{Meter, in_words, outcome};
+use crate::simulate::cluster::{Meter, in_words, outcome, refuse};
 use crate::{checkpoint, documents, flags, interrupt, json, progress, provenance};
 use compared::{compared, is_certain, latencies};
 use miette::IntoDiagnostic;
@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use warmcore_scenario::ClusterScenario;
 use warmcore_scenario::cluster::ClusterMachine;
 use warmcore_sim::cluster::Machine;
-use warmcore_sim::cluster::scenario::Simulated;
+use warmcore_sim::cluster::scenario::{Simulated, check};
 use warmcore_sim::sweep::{SweepError, sweep};
 use warmcore_units::Fault;
 
@@ -60,6 +60,9 @@ pub(crate) fn run(arguments: &SweepClusterArguments) -> miette::Result<()> {
     refuse_repeats("blocks", &arguments.blocks)?;
     refuse_repeats("processors", &arguments.processors)?;
     let base: ClusterScenario = documents::read(&arguments.document)?;
+    if let Err(fault) = check(&base) {
+        return refuse(&arguments.document, fault);
+    }
     let clusters = clusters(&base, arguments)?;
     for cluster in &clusters {
         Machine::try_from(cluster).map_err(|Fault { field, found, expected }| {

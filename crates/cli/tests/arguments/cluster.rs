@@ -70,3 +70,21 @@ fn what_is_wrong_in_a_scenario_is_found_where_it_stands() {
         assert!(error.contains(expected), "{scenario}\n{error}");
     }
 }
+
+#[test]
+fn a_sweep_refuses_what_cannot_run_before_it_writes() {
+    for (machine, expected) in [
+        (
+            "nodes = 8\nprocessors = 0",
+            "mine.toml:4: not a usable scenario of a cluster: `machine.processors` is 0",
+        ),
+        ("nodes = 4\nprocessors = 8", "`machine.processors` is 8 on each of 4 nodes"),
+    ] {
+        let (_folder, path) = folder_with("");
+        let text = format!("schema = 1\n[machine]\n{machine}\n[program]\nname = \"fft\"\npoints = 256\n");
+        fs::write(path.join("mine.toml"), text).expect("a scenario can be written");
+        let error = refusal(&["sweep", "cluster", "--scenario", "mine.toml", "--out", "swept"], &path);
+        assert!(error.contains(expected), "{machine}\n{error}");
+        assert!(!path.join("swept").exists(), "nothing is written");
+    }
+}

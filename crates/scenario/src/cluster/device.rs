@@ -41,6 +41,16 @@ impl ClusterDevice {
     /// All that wait for a remote block or for synchronization; if none does, one is interrupted (§5.3.4).
     pub const MULT: Self = Self::Hurricane1 { dedicated: 0 };
 
+    /// Processors of a node that do nothing but execute the protocol, each with a cache of its own.
+    #[must_use]
+    pub const fn protocol_processors(self) -> u32 {
+        match self {
+            Self::SComa {} | Self::FLOATING => 0,
+            Self::FIXED => 1,
+            Self::Hurricane { processors, .. } | Self::Hurricane1 { dedicated: processors } => processors,
+        }
+    }
+
     /// Whether processors that compute also execute the protocol.
     #[must_use]
     pub const fn is_multiplexed(self) -> bool {

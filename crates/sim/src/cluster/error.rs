@@ -49,6 +49,14 @@ pub enum Error {
         /// Bytes that are set aside for them.
         bytes: u64,
     },
+    /// This host has no memory for another program's stack.
+    #[error(
+        "this host gives no memory for the stack of processor {number}: simulate fewer processors, or raise the limit"
+    )]
+    NoStack {
+        /// The processor.
+        number: u32,
+    },
     /// The program referred to an address where nothing is.
     #[error("processor {processor} refers to address {:#x}, where nothing is allocated", .at.0)]
     Stray {

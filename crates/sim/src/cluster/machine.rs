@@ -39,7 +39,7 @@ pub struct Machine {
 }
 
 /// The most cycles that anything may take, more than a day of the machine's: times do not overflow.
-const MOST_CYCLES: u64 = 1 << 45;
+const MOST_CYCLES: u64 = 1 << 40;
 
 /// Lines of all caches together. Each takes four bytes from the start, 4 GB in all.
 const MOST_LINES: u64 = 1 << 30;
@@ -136,7 +136,8 @@ impl Machine {
 
     /// The largest caches of which so many processors can have one each.
     fn largest_cache(&self) -> u64 {
-        let lines = MOST_LINES / (u64::from(self.nodes) * u64::from(self.processors));
+        let caches = u64::from(self.processors) + u64::from(self.device.protocol_processors());
+        let lines = MOST_LINES / (u64::from(self.nodes) * caches);
         // The largest power of two that is no greater.
         1 << (lines.max(1) * self.line_bytes).ilog2().min(30)
     }
@@ -188,6 +189,10 @@ mod tests {
         };
         assert_eq!(with(64, 16, 1 << 20).check(), Ok(()));
         assert_eq!(with(1, 1, 1 << 30).check(), Ok(()));
+        // 64 embedded processors on each node have caches, too.
+        let device = Device::Hurricane { processors: 64, mhz: 400 };
+        let embedded = Machine { device, ..with(64, 1, 1 << 30) };
+        assert_eq!(embedded.check().expect_err("279 GB of lines").field, "cache_bytes");
         let refused = with(64, 16, 1 << 30).check().expect_err("64 GB of lines");
         assert_eq!(
             (&refused.field[..], &refused.expected[..]),

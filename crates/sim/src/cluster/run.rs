@@ -24,6 +24,7 @@ use super::tlb::Tlb;
 use core::cell::Cell;
 use core::ops::ControlFlow;
 use corosensei::Coroutine;
+use corosensei::stack::DefaultStack;
 use std::collections::VecDeque;
 use std::rc::Rc;
 use warmcore_coherence::Tag;
@@ -31,6 +32,9 @@ use warmcore_policy::pdq::{Design, Pdq};
 use warmcore_units::NodeId;
 use warmcore_workload::programs::image::PAGE;
 use warmcore_workload::programs::{Image, Prepared, Program};
+
+/// A program's stack.
+const STACK_BYTES: usize = 1 << 20;
 
 /// Lines that a cache can tell apart.
 const LINES: u64 = 1 << 29;
@@ -119,7 +123,7 @@ where
     let sizes = Sizes {
         line_bytes: machine.line_bytes,
         block_bytes: machine.block_bytes,
-        protocol_lines: lines as u32 + 1 + threads(machine).0 * machine.timing.thread_lines,
+        protocol_lines: lines as u32 + 1 + threads(machine) * machine.timing.thread_lines,
     };
     let pages = layout.synchronization_pages();
     let space = Synchronization::new(pages, machine.block_bytes, machine.nodes, machine.processors);
@@ -128,6 +132,8 @@ where
         (0..nodes).map(|node| build_node(machine, NodeId(node as u32), layout.clone(), sizes)).collect();
     let processors = (0..machine.compute_processors() as usize)
         .map(|number| {
+            let stack =
+                DefaultStack::new(STACK_BYTES).map_err(|_| Error::NoStack { number: number as u32 })?;
             let node = &nodes[number / per_node];
             let local = Rc::new(Local {
                 number: number as u32,
@@ -151,9 +157,9 @@ where
                 pending: Cell::new(false),
             });
             let (here, body) = (local.clone(), body.clone());
-            Compute {
+            Ok(Compute {
                 local,
-                program: Coroutine::new(move |core, ()| body(&Processor::new(here, core))),
+                program: Coroutine::with_stack(stack, move |core, ()| body(&Processor::new(here, core))),
                 state: State::Running,
                 misses: Count::default(),
                 remote_misses: Count::default(),
@@ -162,9 +168,9 @@ where
                 interrupts: Count::default(),
                 stolen: 0,
                 deferred: None,
-            }
+            })
         })
-        .collect();
+        .collect::<Result<_, Error>>()?;
     let multiplexed = nodes.iter().any(|node| node.device.multiplexing.is_some());
     Ok(System {
         network: Network::new(machine.timing, nodes.len()),
@@ -183,20 +189,17 @@ where
     })
 }
 
-/// Protocol threads of a node, and how many of them have a cache of their own.
-fn threads(machine: &Machine) -> (u32, u32) {
+/// Protocol threads of a node.
+fn threads(machine: &Machine) -> u32 {
     match machine.device {
-        Device::SComa {} | Device::FLOATING => (1, 0),
-        Device::FIXED => (1, 1),
-        Device::MULT => (machine.processors, 0),
-        Device::Hurricane { processors, .. } | Device::Hurricane1 { dedicated: processors } => {
-            (processors, processors)
-        }
+        Device::SComa {} | Device::FLOATING => 1,
+        Device::MULT => machine.processors,
+        device => device.protocol_processors(),
     }
 }
 
 fn build_node(machine: &Machine, node: NodeId, layout: Rc<Layout>, sizes: Sizes) -> Node {
-    let (threads, own_caches) = threads(machine);
+    let (threads, own_caches) = (threads(machine), machine.device.protocol_processors());
     let sets = (machine.cache_bytes / machine.line_bytes) as u32;
     let compute = machine.processors as usize;
     let bank = Bank::new(&machine.timing, machine.memory == MemoryKind::SingleBank);

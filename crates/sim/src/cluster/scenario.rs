@@ -11,6 +11,7 @@ use super::timing::Timing;
 use warmcore_scenario::ClusterScenario;
 use warmcore_scenario::cluster::{ClusterMachine, Microbenchmark, Requests, Work};
 use warmcore_units::Fault;
+use warmcore_workload::programs::{Image, Program};
 
 impl TryFrom<&ClusterScenario> for Machine {
     type Error = Fault;
@@ -41,9 +42,19 @@ impl TryFrom<&ClusterScenario> for Machine {
             ..base
         };
         machine.check().map_err(|fault| of_machine(scenario, fault))?;
+        if given.limit_cycles > MOST_CYCLES {
+            let expected = format!("at most {MOST_CYCLES}, a month");
+            return Err(Fault::new("machine.limit_cycles", given.limit_cycles, expected));
+        }
         Ok(machine)
     }
 }
+
+/// The most cycles of a run: sums over all processors can be counted.
+const MOST_CYCLES: u64 = 1 << 50;
+
+/// The most bytes that a microbenchmark may read, or keep of its own.
+const MOST_BYTES: u64 = 1 << 33;
 
 /// The fault of a machine, as that of its scenario.
 fn of_machine(scenario: &ClusterScenario, fault: Fault) -> Fault {
@@ -66,7 +77,7 @@ fn of_work(scenario: &ClusterScenario, table: &str, fault: Fault) -> Fault {
             found: format!("{processors} on each of {nodes} nodes"),
             expected: format!("{} on all nodes together", fault.expected),
         },
-        "nodes" => Fault { field: "machine.nodes".to_owned(), ..fault },
+        field @ ("nodes" | "cache_bytes") => Fault { field: format!("machine.{field}"), ..fault },
         _ => Fault { field: format!("{table}.{}", fault.field), ..fault },
     }
 }
@@ -109,6 +120,21 @@ impl Simulated {
     }
 }
 
+/// Whether `scenario` can run, as far as its machine and the program's input say.
+///
+/// # Errors
+/// The first field of the scenario that cannot be.
+pub fn check(scenario: &ClusterScenario) -> Result<(), Fault> {
+    let machine = Machine::try_from(scenario)?;
+    match scenario.work()? {
+        Work::Program(program) => {
+            let prepared = program.prepare(&mut Image::new(), machine.compute_processors());
+            prepared.map(|_| ()).map_err(|fault| of_work(scenario, "program", fault))
+        }
+        Work::Microbenchmark(_) => Ok(()),
+    }
+}
+
 /// Runs what `scenario` says on its machine.
 ///
 /// # Errors
@@ -140,6 +166,17 @@ fn measure(
         let fault = || Fault::new("nodes", nodes, format!("{least} or more, {why}"));
         if nodes >= least { Ok(()) } else { Err(Error::Impossible(fault())) }
     };
+    let fits = |field: &str, number: u64, bytes_each: u64| {
+        let most = MOST_BYTES / bytes_each;
+        let fault = || {
+            Fault::new(
+                field,
+                number,
+                format!("at most {most}: all that is read must fit into {MOST_BYTES} bytes"),
+            )
+        };
+        if number <= most { Ok(()) } else { Err(Error::Impossible(fault())) }
+    };
     match microbenchmark {
         Microbenchmark::RemoteRead {} => {
             needs(2, "since a block of another node is read")?;
@@ -148,16 +185,25 @@ fn measure(
         }
         Microbenchmark::ReplyBandwidth(of) => {
             needs(2, "since other nodes read blocks of the first")?;
+            fits("blocks", of.blocks, block_bytes * u64::from(nodes))?;
             let reads = RemoteReads::reply_bandwidth(nodes - 1, processors, of.blocks, block_bytes);
             read(machine, &reads, options)
         }
         Microbenchmark::RequestBandwidth(of) => {
             needs(processors + 1, "one more than processors, each of which reads of another")?;
+            fits("blocks", of.blocks, block_bytes * u64::from(processors))?;
             let reads = RemoteReads::request_bandwidth(processors, processors, of.blocks, block_bytes);
             read(machine, &reads, options)
         }
-        Microbenchmark::NullHandler(of) => request(machine, Exchange::NullHandler, of, options),
-        Microbenchmark::FetchBlock(of) => request(machine, Exchange::FetchBlock, of, options),
+        Microbenchmark::NullHandler(of) | Microbenchmark::FetchBlock(of) => {
+            // Each processor has a segment as large as its cache.
+            fits("cache_bytes", machine.cache_bytes, u64::from(machine.compute_processors()))?;
+            let exchange = match microbenchmark {
+                Microbenchmark::NullHandler(_) => Exchange::NullHandler,
+                _ => Exchange::FetchBlock,
+            };
+            request(machine, exchange, of, options)
+        }
     }
 }
 

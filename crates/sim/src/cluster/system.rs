@@ -37,6 +37,9 @@ pub(super) const MESSAGES: [Message; 12] = [
     Message::Writeback,
 ];
 
+/// Cycles that a processor may go on where nothing else is to happen, so that whoever watches is told now and then.
+const LONGEST_TURN: u64 = 1 << 16;
+
 /// After how many events whoever watches is told.
 const REPORTED: u32 = 1 << 15;
 
@@ -162,7 +165,8 @@ impl System {
     pub(super) fn go_on(&mut self, now: u64, number: usize) -> Result<(), Error> {
         // Who executes a handler makes the reference that it has waited for, and no further one.
         let acts = self.multiplexed && self.is_acting(number);
-        let limit = if acts { 0 } else { self.agenda.next_time().saturating_add(self.run_ahead) };
+        let next = self.agenda.next_time().min(now + LONGEST_TURN);
+        let limit = if acts { 0 } else { next.saturating_add(self.run_ahead) };
         let processor = &mut self.processors[number];
         let local = &processor.local;
         local.clock.set(now.max(local.clock.get()));

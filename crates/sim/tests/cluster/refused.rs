@@ -120,19 +120,21 @@ fn what_never_ends_or_does_not_fit_is_given_up() {
 
 #[test]
 fn whoever_watches_can_stop_a_run() {
-    let moments = Cell::new(0);
-    let watch = |moment: Moment| {
-        moments.set(moments.get() + 1);
-        if moment.cycles < 200_000 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-    };
-    let machine = Machine { run_ahead: 0, ..Machine::chapter_5(2, 2, Device::SComa {}) };
-    let options = Options { watch: &watch, ..Options::default() };
-    let stopped = run(&machine, &Ill::Spins, &options).expect_err("it is stopped");
-    assert!(
-        matches!(stopped, Error::Stopped { cycles } if (200_000..2_000_000).contains(&cycles)),
-        "{stopped}"
-    );
-    assert!(moments.get() > 1);
+    // Alone, a processor goes on until something else is to happen, which is never.
+    for (nodes, processors) in [(2, 2), (1, 1)] {
+        let moments = Cell::new(0);
+        let watch = |moment: Moment| {
+            moments.set(moments.get() + 1);
+            if moment.cycles < 200_000 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        };
+        let machine = Machine { run_ahead: 0, ..Machine::chapter_5(nodes, processors, Device::SComa {}) };
+        let options = Options { watch: &watch, ..Options::default() };
+        let stopped = run(&machine, &Ill::Spins, &options).expect_err("it is stopped");
+        assert!(matches!(stopped, Error::Stopped { cycles } if cycles >= 200_000), "{stopped}");
+        assert!(moments.get() > 1);
+        let long = run(&machine, &Ill::Spins, &Options::within(500_000)).expect_err("it is given up");
+        assert!(matches!(long, Error::TooLong { cycles: 500_000, .. }), "{long}");
+    }
 }
 
 #[test]

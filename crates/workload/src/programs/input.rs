@@ -38,7 +38,7 @@ pub(super) fn require(
 /// Checks what all programs have: processors, and a pace.
 pub(super) fn check_common(pace: Pace, processors: u32) -> Result<(), Fault> {
     require((1..=MAX_PROCESSORS).contains(&processors), "processors", processors, "1 to 4096")?;
-    require((0.0..=1000.0).contains(&pace.factor), "pace.factor", pace.factor, "0 to 1000")
+    require((0.0..=1000.0).contains(&pace.factor), "pace", pace.factor, "0 to 1000")
 }
 
 /// More processors than any machine of the sources; a bound on what is allocated for each.

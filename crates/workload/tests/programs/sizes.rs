@@ -58,7 +58,7 @@ fn an_impossible_machine_or_pace_is_refused() {
     assert_refused(&Radix::quick(), 0, "processors");
     assert_refused(&Radix::quick(), 5000, "processors");
     for factor in [-1.0, f64::NAN, 1e9] {
-        assert_refused(&Radix { pace: Pace { factor }, ..Radix::quick() }, 1, "pace.factor");
+        assert_refused(&Radix { pace: Pace { factor }, ..Radix::quick() }, 1, "pace");
     }
 }
 

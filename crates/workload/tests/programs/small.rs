@@ -30,6 +30,8 @@ fn few_bodies() {
 fn few_molecules() {
     for molecules in 2..40 {
         // Their box is too small for the usual cutoff.
-        assert_right(&WaterSp { molecules, seed: molecules, cutoff: 1.0, ..WaterSp::default() });
+        for step in [0.0, 0.15, 0.5] {
+            assert_right(&WaterSp { molecules, seed: molecules, cutoff: 1.0, step, ..WaterSp::default() });
+        }
     }
 }
