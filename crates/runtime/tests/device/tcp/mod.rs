@@ -8,6 +8,7 @@ mod bulk;
 mod closing;
 mod faults;
 mod faulty;
+mod figure;
 
 mod host;
 mod opening;
