@@ -57,8 +57,8 @@ drop_reasons! {
     IpTimeToLive => Ip, "the IP time to live is zero";
     /// The datagram is a fragment; this stack does not reassemble.
     IpFragment => Ip, "the datagram is a fragment";
-    /// The datagram carries something other than UDP.
-    IpProtocol => Ip, "the datagram does not carry UDP";
+    /// The datagram carries something other than what is received: UDP, or TCP for who receives that.
+    IpProtocol => Ip, "the datagram carries another protocol than expected";
     /// No open stream receives datagrams from and to these IP addresses.
     IpNoSession => Ip, "no session is open between these IP addresses";
     /// The segment is shorter than a UDP header.

@@ -1,11 +1,12 @@
 //! Tests with real peers, over a veth pair or a TUN interface in namespaces that each test creates and
-//! that end with it. The peers do not use this crate: they use the kernel's own UDP, through sockets of
-//! this process or through `socat`.
+//! that end with it. The peers do not use this crate: they use the kernel's own UDP and TCP, through
+//! sockets of this process or through `socat`.
 
 mod kernel;
 mod load;
 mod socat;
 mod tagged;
+mod tcp;
 mod unusual;
 
 use std::fs;

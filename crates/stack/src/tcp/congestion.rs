@@ -1,5 +1,5 @@
-//! Congestion control: slow start, congestion avoidance, fast retransmit (RFC 5681) and fast recovery
-//! as in NewReno (RFC 6582).
+//! Congestion control: slow start, congestion avoidance, fast retransmit (RFC 5681) after limited
+//! transmit (RFC 3042), and fast recovery as in NewReno (RFC 6582).
 
 use crate::wire::SequenceNumber;
 
@@ -60,9 +60,13 @@ impl Congestion {
         }
     }
 
-    /// Bytes that may be in flight.
+    /// Bytes that may be in flight. The first two duplicates allow a new segment each, so that small
+    /// windows too see a third (RFC 3042).
     pub(super) const fn window(&self) -> u32 {
-        self.window
+        if self.in_recovery || self.duplicates >= DUPLICATES {
+            return self.window;
+        }
+        self.window.saturating_add(self.duplicates * self.segment)
     }
 
     /// An acknowledgement of `acked` new bytes, up to `ack`, arrived; `flight` bytes are still in flight.
@@ -112,7 +116,8 @@ impl Congestion {
             return Reaction::None;
         }
         self.in_recovery = true;
-        self.lost(sent.since(una), sent);
+        // Without what the first duplicates allowed (RFC 5681, §3.2, step 2).
+        self.lost(sent.since(una).min(self.window), sent);
         self.window = self.threshold + DUPLICATES * self.segment;
         Reaction::ResendFirst
     }
@@ -191,6 +196,9 @@ mod tests {
     #[test]
     fn three_duplicates_resend_once_and_halve_and_a_full_acknowledgement_ends_that() {
         let mut congestion = established(true);
+        for _ in 0..4 {
+            assert_eq!(congestion.acknowledged(START, SEGMENT, 0), Reaction::None);
+        }
         let (una, sent) = (START + 1, START + 8001);
         let reactions = [(); 4].map(|()| congestion.duplicate(una, sent));
         assert_eq!(reactions, [Reaction::None, Reaction::None, Reaction::ResendFirst, Reaction::None]);

@@ -18,6 +18,8 @@
 //! After each call of the left side the driver calls [`transmit`](Connection::transmit) until there is
 //! nothing left, and sends each [`Segment`](crate::wire::tcp::Segment) behind the headers of its flow.
 //! It calls [`time_passes`](Connection::time_passes) at the [`deadline`](Connection::deadline).
+//! It may hand over several segments that arrived together before it does so: those in order are then
+//! acknowledged at once, those after a gap one by one, since the peer counts them.
 //!
 //! A connection knows neither addresses nor ports: the driver finds the connection of a segment, and
 //! verifies its checksum before that. A segment that is for no connection is answered by [`refuse`].
@@ -29,7 +31,7 @@
 //! | `connection/` | what the user does, a segment's arrival by state, what is sent, what expires |
 //! | `send`, `receive` | the windows of both directions, and their bytes |
 //! | `ring`, `reassembly` | buffers, and what arrived out of order; both of fixed size |
-//! | `round_trip`, `congestion` | the retransmission timeout (RFC 6298); the congestion window (RFC 5681, RFC 6582) |
+//! | `round_trip`, `congestion` | the retransmission timeout (RFC 6298); the congestion window (RFC 5681, RFC 6582, RFC 3042) |
 //! | `timers`, `challenge` | what is due when; how many unacceptable segments are answered (RFC 5961) |
 //!
 //! What a connection needs of memory is decided when it is made: two buffers and 16 ranges, whatever the

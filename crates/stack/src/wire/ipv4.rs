@@ -60,7 +60,7 @@ impl Ipv4Header {
     }
 }
 
-/// A complete datagram with a valid header that carries UDP.
+/// A complete datagram with a valid header.
 #[derive(Clone, Copy, Debug)]
 pub struct Datagram<'a> {
     /// The header without options.
@@ -71,13 +71,22 @@ pub struct Datagram<'a> {
     pub data: &'a [u8],
 }
 
-/// Validates the datagram at the start of `bytes`.
+/// Validates the datagram at the start of `bytes`, which must carry UDP.
 ///
 /// # Errors
 /// The header is truncated, of another version, inconsistent with the length of `bytes`, has a wrong
 /// checksum or a time to live of zero; or the datagram is a fragment or not UDP.
 #[inline]
 pub fn parse(bytes: &[u8]) -> Result<Datagram<'_>, DropReason> {
+    parse_carrying(PROTOCOL_UDP, bytes)
+}
+
+/// Validates the datagram at the start of `bytes`, which must carry `protocol`.
+///
+/// # Errors
+/// As for [`parse`], with `protocol` in place of UDP.
+#[inline]
+pub fn parse_carrying(protocol: u8, bytes: &[u8]) -> Result<Datagram<'_>, DropReason> {
     let (header, _) = Ipv4Header::ref_from_prefix(bytes).map_err(|_| DropReason::IpTruncated)?;
     if header.version_and_length >> 4 != 4 {
         return Err(DropReason::IpVersion);
@@ -98,7 +107,7 @@ pub fn parse(bytes: &[u8]) -> Result<Datagram<'_>, DropReason> {
     if header.fragment.get() & FRAGMENT_BITS != 0 {
         return Err(DropReason::IpFragment);
     }
-    if header.protocol != PROTOCOL_UDP {
+    if header.protocol != protocol {
         return Err(DropReason::IpProtocol);
     }
     Ok(Datagram { header, header_length, data })

@@ -52,6 +52,9 @@ pub struct Connection {
 struct Due {
     /// An acknowledgement.
     ack: bool,
+    /// Acknowledgements of segments that came after a gap, one for each: the peer counts them to notice a
+    /// loss (RFC 5681, §4.2), however many segments its driver hands over at once.
+    duplicates: u32,
     /// The first segment that is not acknowledged, once more.
     first: bool,
     /// Whatever the window is, something to test it with.

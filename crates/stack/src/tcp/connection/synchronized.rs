@@ -180,11 +180,17 @@ impl Connection {
 
     /// Acknowledges at once, or waits for a second full segment (RFC 5681, §4.2).
     fn acknowledge_data(&mut self, now: Duration, received: &Received) {
+        if received.readable == 0 && !received.fin {
+            self.due.duplicates = self.due.duplicates.saturating_add(1);
+            return;
+        }
+        // What would be repeated now is another acknowledgement, of which one is enough.
+        self.due.ack |= core::mem::take(&mut self.due.duplicates) > 0;
         self.unacknowledged += received.readable;
         let is_enough = self.unacknowledged >= 2 * self.send.segment();
         let delay = self.config.delayed_ack;
-        let is_new = received.readable > 0 && !received.gap && !received.fin;
-        if is_enough || !is_new || delay.is_zero() {
+        let is_plain = !received.gap && !received.fin;
+        if is_enough || !is_plain || delay.is_zero() {
             self.due.ack = true;
         } else {
             self.timers.delayed_ack.get_or_insert(now + delay);

@@ -46,6 +46,11 @@ impl Connection {
     }
 
     fn transmit_synchronized(&mut self, now: Duration) -> Option<Segment<'_>> {
+        // With data they would not be counted (RFC 5681, §2).
+        if self.due.duplicates > 0 {
+            self.due.duplicates -= 1;
+            return Some(self.headed(self.send.sent(), true));
+        }
         if let Some(plan) = self.plan(now) {
             self.carry_out(now, &plan);
             let head = self.headed(plan.from, true);

@@ -7,9 +7,11 @@
 //! Urgent data is not marked: the urgent pointer is ignored, and the data is in line (RFC 9293, §3.8.5
 //! and RFC 6093 discourage the rest). Bits of congestion notification and reserved bits are ignored.
 
+mod frame;
 mod options;
 mod payload;
 
+pub use frame::parse_frame;
 pub use options::{Options, Timestamps};
 pub use payload::Payload;
 

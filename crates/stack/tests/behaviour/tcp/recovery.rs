@@ -246,3 +246,40 @@ fn a_fin_that_was_not_sent_yet_is_not_resent() {
     let [resent] = &us.sent()[..] else { panic!("one segment") };
     assert_eq!((resent.data.len(), &resent.flags[..]), (MSS, ""));
 }
+
+#[test]
+fn two_duplicates_allow_a_new_segment_each_so_that_a_small_window_sees_a_third() {
+    let mut us = Scripted::established(config());
+    us.write(10 * MSS);
+    assert_eq!(us.sent().len(), 4);
+    // The first was lost, and then one of the others.
+    for expected in [4001, 5001, 1] {
+        us.peer(ack(1, 1));
+        assert_eq!(pieces(&us.sent()), [(ours(expected), MSS)], "RFC 3042, RFC 5681, §3.2");
+    }
+    us.peer(ack(1, 1));
+    assert_eq!(us.sent().len(), 0, "half of four segments and four duplicates are in flight");
+}
+
+#[test]
+fn each_segment_after_a_gap_is_answered_though_several_arrive_at_once() {
+    let mut us = Scripted::established(config());
+    us.write(10);
+    us.sent();
+    us.write(10);
+    (1..=4).for_each(|place| us.peer(data(place * 1000 + 1, 1, &[7; MSS])));
+    us.peer(ack(1, 11));
+    let sent = us.sent();
+    assert!(sent.iter().all(|sent| sent.acknowledgement == Some(theirs(1))));
+    let lengths: Vec<_> = sent.iter().map(|sent| sent.data.len()).collect();
+    assert_eq!(lengths, [0, 0, 0, 0, 10], "those that count carry no data");
+}
+
+#[test]
+fn a_gap_that_was_filled_at_once_is_answered_once() {
+    let mut us = Scripted::established(config());
+    (0..=4).rev().for_each(|place| us.peer(data(place * 1000 + 1, 1, &[7; MSS])));
+    let sent = us.sent();
+    assert_eq!(sent.len(), 1, "more would ask for what comes next");
+    assert_eq!(sent[0].acknowledgement, Some(theirs(5001)));
+}
