@@ -131,7 +131,7 @@ fn statement<E>(conclusion: &Conclusion, claims: &[Concluded<E>]) -> Option<Stat
     let level = match () {
         () if rests_on.is_empty() => return None,
         () if is_at_worst(ClaimVerdict::Holds) && unchecked == 0 => ConfidenceLevel::High,
-        () if is_at_worst(ClaimVerdict::HoldsPartly) && unchecked < rests_on.len() => {
+        () if is_at_worst(ClaimVerdict::HoldsPartly) && unchecked <= rests_on.len() => {
             ConfidenceLevel::Moderate
         }
         () => ConfidenceLevel::Low,
