@@ -16,6 +16,8 @@ use warmcore_units::{CpuId, Estimate, Nanos};
 const BATCHES: usize = 10;
 /// With fewer batches in which an interrupt was seen, nothing is said.
 const LEAST_BATCHES: usize = 5;
+/// So many are tried.
+const MOST_BATCHES: usize = 10 * BATCHES;
 /// Interrupts in a batch.
 const INTERRUPTS: usize = 100;
 /// The length of a window, so that no interrupt waits for the one before.
@@ -57,10 +59,14 @@ fn interrupt(
     stop: &AtomicBool,
 ) -> Result<Option<Estimate<Nanos>>, RunError> {
     let Some(interrupter) = Interrupter::new() else { return Ok(None) };
+    let mut batches = Vec::with_capacity(BATCHES);
     // The thread may not have run at all during a batch, if others want its processor.
-    let batches: Vec<Option<f64>> =
-        (0..BATCHES).map(|_| interrupts(cpus, interrupter, stop)).collect::<Result<_, _>>()?;
-    let batches: Vec<f64> = batches.into_iter().flatten().collect();
+    for _ in 0..MOST_BATCHES {
+        batches.extend(interrupts(cpus, interrupter, stop)?);
+        if batches.len() == BATCHES {
+            break;
+        }
+    }
     let cost = estimate(timer, &batches);
     Ok((batches.len() >= LEAST_BATCHES && cost.mean.0 > cost.half()).then_some(cost))
 }
