@@ -113,7 +113,7 @@ impl Program for WaterSp {
             self.cutoff,
             &format!("1 to {most:.1} Å, a third of the side of the box"),
         )?;
-        require((0.0..=0.5).contains(&self.step), "step", self.step, "0 to 0.5 fs")?;
+        require((0.0..=0.3).contains(&self.step), "step", self.step, "0 to 0.3 fs")?;
         require(self.steps < 1 << 20, "steps", self.steps, "fewer than 2^20")?;
         let grid = PeriodicBox::new(self.molecules, self.cutoff);
         let lists = CellLists::new(image, grid.cells.pow(3), processors, LINK, self.pace);

@@ -46,6 +46,8 @@ fn impossible_sizes_are_refused() {
     assert_refused(&WaterSp { molecules: 100, ..WaterSp::default() }, 1, "cutoff");
     assert_refused(&WaterSp { cutoff: f64::NAN, ..WaterSp::default() }, 1, "cutoff");
     assert_refused(&WaterSp { step: -1.0, ..WaterSp::default() }, 1, "step");
+    // Energy would not be conserved.
+    assert_refused(&WaterSp { step: 0.4, ..WaterSp::default() }, 1, "step");
     assert_refused(&WaterSp { steps: 1 << 20, ..WaterSp::default() }, 1, "steps");
     assert_refused(&Cholesky { grid: (0, 3), ..Cholesky::default() }, 1, "grid");
     assert_refused(&Cholesky { grid: (1000, 1000), ..Cholesky::default() }, 1, "grid");

@@ -11,8 +11,7 @@ const SAMPLES: u64 = 4096;
 /// How far a force or an energy may be from the one that is summed in another order: relative to the largest ones.
 const ROUNDING: f64 = 1e-11;
 
-/// How much the total energy may change with steps of [`STEP`], relative to the kinetic and the potential one. The error grows
-/// with the square of the step.
+/// How much of the kinetic energy the total may gain or lose with steps of [`STEP`]. The error grows with the square of the step.
 const CONSERVATION: f64 = 1e-3;
 /// SPLASH-2's step, in femtoseconds.
 const STEP: f64 = 0.15;
@@ -75,7 +74,7 @@ impl PreparedWaterSp {
         if !near(kinetic + potential, last, ROUNDING * scale) {
             return Err(wrong("total energy".to_owned(), kinetic + potential, last));
         }
-        let conserved = CONSERVATION * scale * (self.input.step / STEP).max(1.0).powi(2);
+        let conserved = CONSERVATION * kinetic * (self.input.step / STEP).max(1.0).powi(2);
         if !near(total(0), last, conserved) {
             return Err(wrong("total energy after the last step".to_owned(), total(0), last));
         }
