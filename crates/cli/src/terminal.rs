@@ -24,6 +24,11 @@ const PLAIN: TableStyle = TableStyle::new().header_separator(LineStyle::none().f
 pub(crate) const OF_THE_SIMULATION: &str =
     "± is that of the simulation: the costs' own uncertainty is not in it.";
 
+/// `1 node`, `2 nodes`.
+pub(crate) fn counted(number: usize, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
+
 /// An empty table headed `header`.
 pub(crate) fn table<const N: usize>(header: [&str; N]) -> Table {
     let mut table = Table::new();

@@ -9,6 +9,7 @@ use crate::args::applied::JournalArguments;
 use crate::args::tune::{PersistArguments, TuneCommand, UndoArguments};
 use crate::messages;
 use crate::misuse::{OrMisuse, misuse};
+use crate::terminal::counted;
 use miette::{IntoDiagnostic, WrapErr, miette};
 use std::fs;
 use std::path::{Path, PathBuf, absolute};
@@ -100,10 +101,6 @@ fn incomplete(undone: &UndoReport, journal: &Path) -> miette::Report {
         "not everything is as it was before: {undone}\nThe others' changes were left alone. To overwrite them give \
          --force; to keep them, and to forget what was there before, remove {journal}"
     )
-}
-
-fn counted(number: usize, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
 fn confirm(arguments: &JournalArguments) -> miette::Result<()> {

@@ -7,6 +7,7 @@ mod watch;
 use crate::args::cluster::SimulateClusterArguments;
 use crate::json::{Versioned, pretty};
 use crate::misuse::{OrMisuse, misuse};
+use crate::terminal::counted;
 use crate::{documents, interrupt, progress};
 use core::ops::ControlFlow;
 use miette::{IntoDiagnostic, miette};
@@ -77,10 +78,6 @@ pub(crate) fn outcome(
     }
 }
 
-fn counted(number: u32, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
-}
-
 /// Refuses the value of a field in the scenario at `path`.
 pub(crate) fn refuse<T>(path: &Path, fault: Fault) -> miette::Result<T> {
     let text = document::text::<ClusterScenario>(path).or_misuse()?;
@@ -93,8 +90,8 @@ pub(crate) fn in_words(scenario: &ClusterScenario) -> String {
     format!(
         "{} on {} of {}, {}, blocks of {} bytes",
         scenario.work().map_or("nothing", |work| work.name()),
-        counted(machine.nodes, "node"),
-        counted(machine.processors, "processor"),
+        counted(machine.nodes as usize, "node"),
+        counted(machine.processors as usize, "processor"),
         scenario.device,
         machine.block_bytes
     )

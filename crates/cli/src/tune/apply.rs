@@ -1,9 +1,10 @@
 //! `warmcore host apply`.
 
 use super::plan::{self, Document};
-use super::{counted, directory, watcher};
+use super::{directory, watcher};
 use crate::args::tune::ApplyArguments;
 use crate::misuse::OrMisuse;
+use crate::terminal::counted;
 use crate::terminal::table;
 use crate::{interrupt, messages};
 use miette::{IntoDiagnostic, WrapErr, miette};

@@ -1,11 +1,12 @@
 //! `warmcore host verify`.
 
 use super::plan::{self, Document};
-use super::{apply, counted, directory};
+use super::{apply, directory};
 use crate::args::values::ProgramLine;
 use crate::args::verify::VerifyArguments;
 use crate::json::{self, Versioned};
 use crate::misuse::{OrMisuse, misuse};
+use crate::terminal::counted;
 use crate::transfer::processes;
 use crate::{interrupt, terminal};
 use miette::miette;

@@ -34,7 +34,7 @@ const ONE_OF_MANY: &str =
     " The run is deterministic, but one of many: `sweep cluster` tells how far a cycle of latency moves it.";
 
 /// So many cycles of 400 MHz as a time.
-pub(super) fn duration(cycles: u64) -> String {
+fn duration(cycles: u64) -> String {
     match cycles as f64 / CYCLES_A_MS {
         ms if ms < 10_000.0 => format!("{ms:.3} ms"),
         ms => format!("{:.1} s", ms / 1e3),
