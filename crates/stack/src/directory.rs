@@ -4,6 +4,7 @@
 
 use crate::flow::{Flow, FlowKey};
 use crate::identifiers::LinkAddress;
+use alloc::vec::Vec;
 use core::net::Ipv4Addr;
 use hashbrown::HashMap;
 use warmcore_units::{StackId, StreamId};

@@ -9,6 +9,7 @@ use crate::flow::{Flow, FlowKey};
 use crate::layers::{Layers, References, StreamState};
 use crate::message::{Delivery, Message};
 use crate::pool::Pool;
+use alloc::boxed::Box;
 use crossbeam_utils::CachePadded;
 use warmcore_units::{StackId, StreamId};
 

@@ -10,8 +10,10 @@
 //! Invariants: nothing is allocated or freed after construction, and every segment lent is returned,
 //! even if the borrower panics.
 
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::hint::black_box;
 use crossbeam_utils::CachePadded;
-use std::hint::black_box;
 
 /// The part of a message structure that is written on the packet's way up; lent by a pool.
 #[derive(Debug, Default)]

@@ -9,6 +9,7 @@
 
 use crate::active_map::SessionId;
 use crate::discipline::{Discipline, Guarded};
+use alloc::vec::Vec;
 use core::cell::Cell;
 
 /// One session: its reference counter and its layer's state for the stream.

@@ -5,6 +5,7 @@
 //! peer sends it again.
 
 use crate::wire::SequenceNumber;
+use alloc::vec::Vec;
 
 /// Most ranges remembered.
 pub(super) const MAX_RANGES: usize = 16;

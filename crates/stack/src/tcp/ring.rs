@@ -1,6 +1,8 @@
 //! Bytes in a ring: the buffers of both directions.
 
 use crate::wire::tcp::Payload;
+use alloc::boxed::Box;
+use alloc::vec;
 
 /// A window of bytes that moves through a stream. Offsets count from the window's start.
 #[derive(Debug)]

@@ -1,5 +1,7 @@
 use super::*;
 use crate::wire::{FrameBuilder, LinkKind};
+use alloc::vec;
+use alloc::vec::Vec;
 use proptest::prelude::*;
 use proptest::sample::Index;
 

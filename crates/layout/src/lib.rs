@@ -1,0 +1,11 @@
+//! The latency laboratory: where the instructions of a path lie, and what that costs (Mosberger et al. 1996).
+//!
+//! ```text
+//!  a program ──► trace ──► simulate ──► order ──► a linker's list, or clones
+//!  riscv, x86    steps of   misses,      linear,
+//!                one path   stalls       bipartite, …
+//! ```
+//!
+//! A [`trace`] is what one processor executed between two markers: its instructions, and what they loaded and stored.
+
+pub mod trace;

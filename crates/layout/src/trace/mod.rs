@@ -1,0 +1,102 @@
+//! What one processor executed: instructions in order, and the data that they touched.
+
+mod instruction;
+
+pub use instruction::{Class, Instruction, Registers};
+
+use hashbrown::HashMap;
+use warmcore_cachesim::Kind;
+
+/// A function of the traced program.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Function {
+    /// Its name, demangled.
+    pub name: String,
+    /// Its name as the linker knows it.
+    pub symbol: String,
+    /// Its first byte.
+    pub address: u64,
+    /// How many bytes it has.
+    pub size: u64,
+}
+
+/// Data that an instruction touched.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Access {
+    /// The first byte.
+    pub address: u64,
+    /// How many bytes.
+    pub size: u16,
+    /// A load or a store.
+    pub kind: Kind,
+}
+
+/// One executed instruction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Step<'a> {
+    /// What was executed.
+    pub instruction: &'a Instruction,
+    /// What it touched, in its order.
+    pub accesses: &'a [Access],
+}
+
+/// What was executed between two markers.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Trace {
+    functions: Vec<Function>,
+    instructions: Vec<Instruction>,
+    index: HashMap<u64, u32>,
+    /// Of each step, its instruction and where its accesses end.
+    steps: Vec<(u32, usize)>,
+    accesses: Vec<Access>,
+}
+
+impl Trace {
+    /// Nothing executed yet, of a program with `functions`.
+    #[must_use]
+    pub fn new(mut functions: Vec<Function>) -> Self {
+        functions.sort_by_key(|function| function.address);
+        Self { functions, ..Self::default() }
+    }
+
+    /// `instruction` was executed and touched `accesses`.
+    pub fn push(&mut self, instruction: &Instruction, accesses: &[Access]) {
+        let next = self.instructions.len() as u32;
+        let index = *self.index.entry(instruction.address).or_insert(next);
+        if index == next {
+            self.instructions.push(*instruction);
+        }
+        self.accesses.extend_from_slice(accesses);
+        self.steps.push((index, self.accesses.len()));
+    }
+
+    /// The functions, by address.
+    #[must_use]
+    pub fn functions(&self) -> &[Function] {
+        &self.functions
+    }
+
+    /// The instructions that were executed at least once, in the order of their first execution.
+    #[must_use]
+    pub fn instructions(&self) -> &[Instruction] {
+        &self.instructions
+    }
+
+    /// The function that has the byte at `address`, as its index in [`functions`](Self::functions).
+    #[must_use]
+    pub fn function_at(&self, address: u64) -> Option<usize> {
+        let before = self.functions.partition_point(|function| function.address <= address).checked_sub(1)?;
+        let function = &self.functions[before];
+        (address - function.address < function.size.max(1)).then_some(before)
+    }
+
+    /// What was executed, in order.
+    pub fn steps(&self) -> impl ExactSizeIterator<Item = Step<'_>> {
+        let mut first = 0;
+        self.steps.iter().map(move |&(instruction, end)| {
+            let accesses = &self.accesses[first..end];
+            first = end;
+            Step { instruction: &self.instructions[instruction as usize], accesses }
+        })
+    }
+}
