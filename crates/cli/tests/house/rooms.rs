@@ -10,9 +10,9 @@ use std::path::Path;
 const PURE: &[&str] =
     &["units", "topology", "policy", "stack", "workload", "costs", "cachesim", "coherence", "stats", "sim"];
 
-/// Packages that are no rooms, and no default members of the workspace: benchmarks build their peers, and the scheduler
-/// in the kernel wants clang and libelf.
-const NO_ROOMS: [&str; 2] = ["warmcore-bench", "warmcore-scx"];
+/// Packages that are no rooms, and no default members of the workspace: benchmarks build their peers, the laboratory's programs
+/// are for another machine, and the scheduler in the kernel wants clang and libelf.
+const NO_ROOMS: [&str; 3] = ["warmcore-bench", "warmcore-lab", "warmcore-scx"];
 
 /// What a pure room may not name: clocks, files, threads, sockets, the environment.
 const IMPURE: &[&str] =

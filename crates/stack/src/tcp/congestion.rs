@@ -2,6 +2,7 @@
 //! transmit (RFC 3042), and fast recovery as in NewReno (RFC 6582).
 
 use crate::wire::SequenceNumber;
+use core::hint::cold_path;
 
 /// Duplicate acknowledgements that mean a loss.
 const DUPLICATES: u32 = 3;
@@ -76,6 +77,7 @@ impl Congestion {
             self.enlarge(acked);
             return Reaction::None;
         }
+        cold_path();
         if self.recover.is_at_or_before(ack) {
             self.in_recovery = false;
             self.window = self.threshold.min(flight.max(self.segment) + self.segment);

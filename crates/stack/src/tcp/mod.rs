@@ -32,7 +32,7 @@
 //! | `send`, `receive` | the windows of both directions, and their bytes |
 //! | `ring`, `reassembly` | buffers, and what arrived out of order; both of fixed size |
 //! | `round_trip`, `congestion` | the retransmission timeout (RFC 6298); the congestion window (RFC 5681, RFC 6582, RFC 3042) |
-//! | `timers`, `challenge` | what is due when; how many unacceptable segments are answered (RFC 5961) |
+//! | `time`, `timers`, `challenge` | time in one word; what is due when; how many unacceptable segments are answered (RFC 5961) |
 //!
 //! What a connection needs of memory is decided when it is made: two buffers and 16 ranges, whatever the
 //! peer sends.
@@ -94,6 +94,7 @@ mod ring;
 mod round_trip;
 mod send;
 mod state;
+mod time;
 mod timers;
 
 pub use config::{Changes, Config};

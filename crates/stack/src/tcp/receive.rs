@@ -16,6 +16,7 @@ use super::reassembly::Reassembly;
 use super::ring::Ring;
 use crate::wire::SequenceNumber;
 use crate::wire::tcp::{Payload, Segment};
+use core::hint::cold_path;
 
 /// Largest shift of a window (RFC 7323, §2.3).
 pub(super) const MAX_SHIFT: u32 = 14;
@@ -153,16 +154,25 @@ impl ReceiveSide {
         let limit = self.fin.map_or(self.edge, |fin| fin.earlier(self.edge));
         let last = end.earlier(limit);
         if !first.is_before(last) {
+            cold_path();
             return;
         }
         let is_next = first == self.next;
-        if !is_next && !self.ranges.insert(first, last) {
-            return;
+        if !is_next {
+            cold_path();
+            if !self.ranges.insert(first, last) {
+                return;
+            }
         }
         let new = payload.part(first.since(start) as usize, last.since(first) as usize);
         self.ring.write(self.unread + first.since(self.next) as usize, new);
         if is_next {
-            self.next = self.ranges.reach(last);
+            self.next = if self.ranges.is_empty() {
+                last
+            } else {
+                cold_path();
+                self.ranges.reach(last)
+            };
         }
     }
 

@@ -3,6 +3,7 @@
 use crate::wire::tcp::Payload;
 use alloc::boxed::Box;
 use alloc::vec;
+use core::hint::cold_path;
 
 /// A window of bytes that moves through a stream. Offsets count from the window's start.
 #[derive(Debug)]
@@ -24,11 +25,17 @@ impl Ring {
     pub(super) fn write(&mut self, offset: usize, data: Payload<'_>) {
         let mut offset = offset;
         for piece in data.pieces() {
+            if piece.is_empty() {
+                continue;
+            }
             let (first, second) = self.parts(offset, piece.len());
             let (head, tail) = piece.split_at(first.len());
             self.bytes[first].copy_from_slice(head);
-            let tail = &tail[..second.len()];
-            self.bytes[second].copy_from_slice(tail);
+            if !second.is_empty() {
+                cold_path();
+                let tail = &tail[..second.len()];
+                self.bytes[second].copy_from_slice(tail);
+            }
             offset += piece.len();
         }
     }
@@ -51,7 +58,12 @@ impl Ring {
         let offset = offset.min(capacity);
         let length = length.min(capacity - offset);
         let start = self.start + offset;
-        let start = if start >= capacity { start - capacity } else { start };
+        let start = if start < capacity {
+            start
+        } else {
+            cold_path();
+            start - capacity
+        };
         let first = length.min(capacity - start);
         (start..start + first, 0..length - first)
     }

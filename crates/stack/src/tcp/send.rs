@@ -14,6 +14,7 @@
 use super::ring::Ring;
 use crate::wire::SequenceNumber;
 use crate::wire::tcp::{Payload, Segment};
+use core::hint::cold_path;
 
 /// A segment to send.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -157,6 +158,7 @@ impl SendSide {
     pub(super) fn acknowledge(&mut self, ack: SequenceNumber) {
         let mut acked = ack.since(self.una) as usize;
         if !self.syn_acknowledged && acked > 0 {
+            cold_path();
             self.syn_acknowledged = true;
             acked -= 1;
         }
@@ -215,6 +217,7 @@ impl SendSide {
     fn left(&self, position: SequenceNumber) -> (usize, bool) {
         let end = self.end();
         if self.fin_acknowledged || end.is_before(position) {
+            cold_path();
             return (0, false);
         }
         (end.since(position) as usize, self.closed)
@@ -272,7 +275,10 @@ impl SendSide {
     pub(super) fn advance(&mut self, plan: &Plan) {
         match plan.kind {
             PlanKind::Next => self.advance_to(plan.end()),
-            PlanKind::Probe => self.probed = true,
+            PlanKind::Probe => {
+                cold_path();
+                self.probed = true;
+            }
             PlanKind::First => {}
         }
     }

@@ -1,6 +1,6 @@
 //! The timers of a connection. Time is what its driver says it is.
 
-use core::time::Duration;
+use super::time::Time;
 
 /// The timer of the send side: something in flight, or a window that is too small. Never both.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -9,18 +9,18 @@ pub(super) enum Sending {
     #[default]
     Idle,
     /// Resend what is not acknowledged by then.
-    Retransmit(Duration),
+    Retransmit(Time),
     /// Probe the window then.
-    Persist(Duration),
+    Persist(Time),
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Timers {
     pub(super) sending: Sending,
     /// When an acknowledgement that waits is sent.
-    pub(super) delayed_ack: Option<Duration>,
+    pub(super) delayed_ack: Option<Time>,
     /// When TIME-WAIT ends.
-    pub(super) time_wait: Option<Duration>,
+    pub(super) time_wait: Option<Time>,
     /// How often in a row the timer of the send side expired.
     pub(super) expiries: u32,
     /// How often it did since the peer answered last.
@@ -29,7 +29,7 @@ pub(super) struct Timers {
 
 impl Timers {
     /// The earliest of all timers.
-    pub(super) fn earliest(&self) -> Option<Duration> {
+    pub(super) fn earliest(&self) -> Option<Time> {
         let sending = match self.sending {
             Sending::Idle => None,
             Sending::Retransmit(at) | Sending::Persist(at) => Some(at),
@@ -54,7 +54,7 @@ impl Timers {
     }
 
     /// The peer acknowledged something new. `resend` is when the rest is sent again, if there is any.
-    pub(super) fn acknowledged(&mut self, resend: Option<Duration>) {
+    pub(super) fn acknowledged(&mut self, resend: Option<Time>) {
         (self.expiries, self.unanswered) = (0, 0);
         self.sending = resend.map_or(Sending::Idle, Sending::Retransmit);
     }

@@ -5,6 +5,7 @@
 use super::checksum::Sum;
 use crate::drop_reason::DropReason;
 pub use crate::identifiers::{PROTOCOL_TCP, PROTOCOL_UDP};
+use core::hint::cold_path;
 use core::net::Ipv4Addr;
 use zerocopy::network_endian::U16;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
@@ -89,25 +90,34 @@ pub fn parse(bytes: &[u8]) -> Result<Datagram<'_>, DropReason> {
 pub fn parse_carrying(protocol: u8, bytes: &[u8]) -> Result<Datagram<'_>, DropReason> {
     let (header, _) = Ipv4Header::ref_from_prefix(bytes).map_err(|_| DropReason::IpTruncated)?;
     if header.version_and_length >> 4 != 4 {
+        cold_path();
         return Err(DropReason::IpVersion);
     }
     let header_length = usize::from(header.version_and_length & 0xf) * 4;
     if header_length < HEADER || header_length > bytes.len() {
+        cold_path();
         return Err(DropReason::IpHeaderLength);
     }
     let total_length = usize::from(header.total_length.get());
-    let Some(data) = bytes.get(header_length..total_length) else { return Err(DropReason::IpTotalLength) };
+    let Some(data) = bytes.get(header_length..total_length) else {
+        cold_path();
+        return Err(DropReason::IpTotalLength);
+    };
     let options = bytes.get(HEADER..header_length).unwrap_or_default();
     if !Sum::ZERO.with(header.as_bytes()).with(options).is_valid() {
+        cold_path();
         return Err(DropReason::IpChecksum);
     }
     if header.time_to_live == 0 {
+        cold_path();
         return Err(DropReason::IpTimeToLive);
     }
     if header.fragment.get() & FRAGMENT_BITS != 0 {
+        cold_path();
         return Err(DropReason::IpFragment);
     }
     if header.protocol != protocol {
+        cold_path();
         return Err(DropReason::IpProtocol);
     }
     Ok(Datagram { header, header_length, data })

@@ -5,8 +5,10 @@ use crate::tcp::event::End;
 use crate::tcp::receive::MAX_SHIFT;
 use crate::tcp::reset::refuse;
 use crate::tcp::state::State;
+use crate::tcp::time::Time;
 use crate::wire::SequenceNumber;
 use crate::wire::tcp::Segment;
+use core::hint::cold_path;
 use core::time::Duration;
 
 /// The peer's largest segment if it names none (RFC 9293, §3.7.1).
@@ -19,15 +21,20 @@ impl Connection {
     /// The peer's `segment` arrives. It must belong to this connection, and have a correct checksum.
     #[inline]
     pub fn arrives(&mut self, now: Duration, segment: &Segment<'_>) {
+        let now = Time::from(now);
         if self.config.changes.header_prediction && self.is_predicted(segment) {
             self.arrives_as_predicted(now, segment);
             return;
         }
+        if self.state.is_synchronized() || self.state == State::SynReceived {
+            self.arrives_in_window(now, segment);
+            return;
+        }
+        cold_path();
         match self.state {
-            State::Closed => self.due.reset = refuse(segment),
             State::Listen => self.arrives_in_listen(segment),
             State::SynSent => self.arrives_in_syn_sent(now, segment),
-            _ => self.arrives_in_window(now, segment),
+            _ => self.due.reset = refuse(segment),
         }
     }
 
@@ -43,7 +50,7 @@ impl Connection {
         }
     }
 
-    fn arrives_in_syn_sent(&mut self, now: Duration, segment: &Segment<'_>) {
+    fn arrives_in_syn_sent(&mut self, now: Time, segment: &Segment<'_>) {
         let ack = segment.acknowledgement;
         if ack.is_some_and(|ack| !self.acknowledges_something(ack)) {
             self.due.reset = refuse(segment);

@@ -2,13 +2,15 @@
 
 use super::Connection;
 use crate::tcp::event::End;
+use crate::tcp::time::Time;
 use crate::tcp::timers::Sending;
 use core::time::Duration;
 
 impl Connection {
     /// The time is `now`: does what is due by then. Calling it early or often does no harm.
     pub fn time_passes(&mut self, now: Duration) {
-        let is_due = |at: Duration| at <= now;
+        let now = Time::from(now);
+        let is_due = |at: Time| at <= now;
         if self.timers.time_wait.is_some_and(is_due) {
             self.finish(End::Closed);
             return;

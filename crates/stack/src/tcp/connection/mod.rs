@@ -14,6 +14,7 @@ use super::receive::ReceiveSide;
 use super::round_trip::RoundTrip;
 use super::send::SendSide;
 use super::state::State;
+use super::time::Time;
 use super::timers::Timers;
 use crate::wire::SequenceNumber;
 use crate::wire::tcp::Segment;
@@ -42,7 +43,7 @@ pub struct Connection {
     /// What the next calls of `transmit` must send.
     due: Due,
     /// When something was sent last.
-    last_sent: Duration,
+    last_sent: Time,
     events: Pending,
     end: Option<End>,
 }
@@ -96,7 +97,7 @@ impl Connection {
             challenges: ChallengeLimit::default(),
             unacknowledged: 0,
             due: Due::default(),
-            last_sent: Duration::ZERO,
+            last_sent: Time::ZERO,
             events: Pending::default(),
             end: None,
         }
@@ -146,7 +147,7 @@ impl Connection {
     /// When [`time_passes`](Self::time_passes) must be called at the latest.
     #[must_use]
     pub fn deadline(&self) -> Option<Duration> {
-        self.timers.earliest()
+        self.timers.earliest().map(Duration::from)
     }
 
     /// Takes bytes to send, and returns how many: as many as there is room for, which can be none.

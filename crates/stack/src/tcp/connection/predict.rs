@@ -6,8 +6,8 @@
 
 use super::Connection;
 use crate::tcp::state::State;
+use crate::tcp::time::Time;
 use crate::wire::tcp::Segment;
-use core::time::Duration;
 
 impl Connection {
     /// Whether `segment` is the next of an established connection, and either carries data that fits and
@@ -27,7 +27,7 @@ impl Connection {
     }
 
     /// Processes a predicted segment.
-    pub(super) fn arrives_as_predicted(&mut self, now: Duration, segment: &Segment<'_>) {
+    pub(super) fn arrives_as_predicted(&mut self, now: Time, segment: &Segment<'_>) {
         self.timers.answered();
         if let Some(ack) = segment.acknowledgement {
             if segment.payload.is_empty() {

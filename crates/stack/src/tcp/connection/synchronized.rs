@@ -6,15 +6,17 @@ use crate::tcp::event::End;
 use crate::tcp::receive::Received;
 use crate::tcp::reset::refuse;
 use crate::tcp::state::State;
+use crate::tcp::time::Time;
 use crate::wire::SequenceNumber;
 use crate::wire::tcp::Segment;
-use core::time::Duration;
+use core::hint::cold_path;
 
 impl Connection {
     /// The steps of §3.10.7.4, in their order.
-    pub(super) fn arrives_in_window(&mut self, now: Duration, segment: &Segment<'_>) {
+    pub(super) fn arrives_in_window(&mut self, now: Time, segment: &Segment<'_>) {
         let is_acceptable = self.receive.is_acceptable(segment);
         if !is_acceptable {
+            cold_path();
             self.answer_unacceptable(now, segment);
             // A closed window takes no data, but still acknowledgements and resets.
             let is_next = self.receive.window() == 0 && segment.sequence == self.receive.next();
@@ -23,14 +25,19 @@ impl Connection {
             }
         }
         if segment.reset {
+            cold_path();
             self.reset_arrives(now, segment);
             return;
         }
         if segment.syn {
+            cold_path();
             self.syn_arrives(now);
             return;
         }
-        let Some(ack) = segment.acknowledgement else { return };
+        let Some(ack) = segment.acknowledgement else {
+            cold_path();
+            return;
+        };
         if !self.ack_arrives(now, segment, ack) {
             return;
         }
@@ -40,7 +47,7 @@ impl Connection {
     }
 
     /// First step, for a segment that is not acceptable.
-    fn answer_unacceptable(&mut self, now: Duration, segment: &Segment<'_>) {
+    fn answer_unacceptable(&mut self, now: Time, segment: &Segment<'_>) {
         if segment.reset {
             return;
         }
@@ -56,12 +63,12 @@ impl Connection {
     }
 
     /// Answers with an acknowledgement, if that was not done too often.
-    fn challenge(&mut self, now: Duration) {
+    fn challenge(&mut self, now: Time) {
         self.due.ack |= self.challenges.admit(now);
     }
 
     /// Second step. A reset that is not exactly the next could be a guess (RFC 5961, §3).
-    fn reset_arrives(&mut self, now: Duration, segment: &Segment<'_>) {
+    fn reset_arrives(&mut self, now: Time, segment: &Segment<'_>) {
         if segment.sequence != self.receive.next() {
             self.challenge(now);
             return;
@@ -75,7 +82,7 @@ impl Connection {
 
     /// Fourth step. A SYN in the window is a guess, or the peer has restarted: the answer makes it
     /// reset us (RFC 5961, §4).
-    fn syn_arrives(&mut self, now: Duration) {
+    fn syn_arrives(&mut self, now: Time) {
         if self.state == State::SynReceived && self.is_passive {
             self.lose_peer(End::Refused);
         } else {
@@ -95,8 +102,9 @@ impl Connection {
     }
 
     /// Fifth step. Returns whether the segment is to be processed further.
-    fn ack_arrives(&mut self, now: Duration, segment: &Segment<'_>, ack: SequenceNumber) -> bool {
+    fn ack_arrives(&mut self, now: Time, segment: &Segment<'_>, ack: SequenceNumber) -> bool {
         if self.state == State::SynReceived {
+            cold_path();
             if !self.acknowledges_something(ack) {
                 self.due.reset = refuse(segment);
                 return false;
@@ -107,6 +115,7 @@ impl Connection {
             return true;
         }
         if self.send.is_too_old(ack) || !self.send.was_sent(ack) {
+            cold_path();
             self.challenge(now);
             return false;
         }
@@ -114,6 +123,7 @@ impl Connection {
         if self.send.una().is_before(ack) {
             self.acknowledge(now, ack);
         } else if self.is_duplicate(segment, ack) {
+            cold_path();
             let reaction = self.congestion.duplicate(ack, self.send.sent());
             self.due.first |= reaction == Reaction::ResendFirst;
         }
@@ -133,7 +143,7 @@ impl Connection {
     }
 
     /// Everything before `ack`, which is new, is acknowledged.
-    pub(super) fn acknowledge(&mut self, now: Duration, ack: SequenceNumber) {
+    pub(super) fn acknowledge(&mut self, now: Time, ack: SequenceNumber) {
         let acked = ack.since(self.send.una());
         let had_data = self.send.buffered();
         self.round_trip.acknowledged(ack, now);
@@ -150,10 +160,11 @@ impl Connection {
     }
 
     /// What the acknowledgement of our FIN changes.
-    fn fin_may_be_acknowledged(&mut self, now: Duration) {
+    fn fin_may_be_acknowledged(&mut self, now: Time) {
         if !self.send.fin_acknowledged() {
             return;
         }
+        cold_path();
         match self.state {
             State::FinWait1 => self.state = State::FinWait2,
             State::Closing => self.enter_time_wait(now),
@@ -163,11 +174,12 @@ impl Connection {
     }
 
     /// Seventh and eighth step.
-    pub(super) fn data_arrives(&mut self, now: Duration, segment: &Segment<'_>) {
+    pub(super) fn data_arrives(&mut self, now: Time, segment: &Segment<'_>) {
         let received = self.receive.take(segment);
         self.events.readable |= received.readable > 0;
         self.acknowledge_data(now, &received);
         if received.fin {
+            cold_path();
             self.events.peer_closed = true;
             match self.state {
                 State::Established => self.state = State::CloseWait,
@@ -179,8 +191,9 @@ impl Connection {
     }
 
     /// Acknowledges at once, or waits for a second full segment (RFC 5681, §4.2).
-    fn acknowledge_data(&mut self, now: Duration, received: &Received) {
+    fn acknowledge_data(&mut self, now: Time, received: &Received) {
         if received.readable == 0 && !received.fin {
+            cold_path();
             self.due.duplicates = self.due.duplicates.saturating_add(1);
             return;
         }
@@ -188,21 +201,21 @@ impl Connection {
         self.due.ack |= core::mem::take(&mut self.due.duplicates) > 0;
         self.unacknowledged += received.readable;
         let is_enough = self.unacknowledged >= 2 * self.send.segment();
-        let delay = self.config.delayed_ack;
+        let delay = Time::from(self.config.delayed_ack);
         let is_plain = !received.gap && !received.fin;
-        if is_enough || !is_plain || delay.is_zero() {
+        if is_enough || !is_plain || delay == Time::ZERO {
             self.due.ack = true;
         } else {
             self.timers.delayed_ack.get_or_insert(now + delay);
         }
     }
 
-    fn enter_time_wait(&mut self, now: Duration) {
+    fn enter_time_wait(&mut self, now: Time) {
         self.state = State::TimeWait;
         self.wait_for_old_segments(now);
     }
 
-    fn wait_for_old_segments(&mut self, now: Duration) {
-        self.timers.time_wait = Some(now + 2 * self.config.max_segment_lifetime);
+    fn wait_for_old_segments(&mut self, now: Time) {
+        self.timers.time_wait = Some(now + Time::from(self.config.max_segment_lifetime).times(2));
     }
 }

@@ -4,16 +4,20 @@ use super::Connection;
 use crate::tcp::round_trip::doubled;
 use crate::tcp::send::{Plan, PlanKind};
 use crate::tcp::state::State;
+use crate::tcp::time::Time;
 use crate::tcp::timers::Sending;
 use crate::wire::SequenceNumber;
 use crate::wire::tcp::{Options, Segment};
+use core::hint::cold_path;
 use core::time::Duration;
 
 impl Connection {
     /// The next segment to send at `now`, or nothing for the time being.
     #[inline]
     pub fn transmit(&mut self, now: Duration) -> Option<Segment<'_>> {
+        let now = Time::from(now);
         if let Some(reset) = self.due.reset.take() {
+            cold_path();
             return Some(reset);
         }
         match self.state {
@@ -23,7 +27,7 @@ impl Connection {
         }
     }
 
-    fn transmit_unsynchronized(&mut self, now: Duration) -> Option<Segment<'_>> {
+    fn transmit_unsynchronized(&mut self, now: Time) -> Option<Segment<'_>> {
         if self.send.is_syn_due() {
             let sequence = self.send.una();
             self.note_sent(now, self.send.is_at_front(), sequence + 1);
@@ -45,9 +49,10 @@ impl Connection {
         }
     }
 
-    fn transmit_synchronized(&mut self, now: Duration) -> Option<Segment<'_>> {
+    fn transmit_synchronized(&mut self, now: Time) -> Option<Segment<'_>> {
         // With data they would not be counted (RFC 5681, §2).
         if self.due.duplicates > 0 {
+            cold_path();
             self.due.duplicates -= 1;
             return Some(self.headed(self.send.sent(), true));
         }
@@ -61,19 +66,22 @@ impl Connection {
     }
 
     /// Data or FIN that may be sent now.
-    fn plan(&mut self, now: Duration) -> Option<Plan> {
+    fn plan(&mut self, now: Time) -> Option<Plan> {
         if !self.state.sends() {
             return None;
         }
         if core::mem::take(&mut self.due.first)
             && let Some(first) = self.send.first()
         {
+            cold_path();
             return Some(first);
         }
         if core::mem::take(&mut self.due.probe) {
+            cold_path();
             return self.send.overriding(self.congestion.window());
         }
-        if !self.send.is_in_flight() && now.saturating_sub(self.last_sent) > self.round_trip.timeout() {
+        if !self.send.is_in_flight() && now.since(self.last_sent) > self.round_trip.timeout() {
+            cold_path();
             self.congestion.restart();
         }
         let plan = self.send.next(self.congestion.window(), self.config.nagle);
@@ -84,34 +92,41 @@ impl Connection {
     }
 
     /// Sets the persist timer if only the peer's window keeps us from sending.
-    fn wait_for_window(&mut self, now: Duration) {
+    fn wait_for_window(&mut self, now: Time) {
         let waits = !self.send.is_in_flight() && self.send.has_more();
         if waits && !self.timers.is_persisting() {
+            cold_path();
             self.timers.sending = Sending::Persist(now + self.pause());
         }
     }
 
     /// The pause before the next probe.
-    fn pause(&self) -> Duration {
-        doubled(self.round_trip.timeout(), self.timers.expiries, self.config.max_timeout)
+    fn pause(&self) -> Time {
+        doubled(self.round_trip.timeout(), self.timers.expiries, self.config.max_timeout.into())
     }
 
     /// Notes that `plan` is sent.
-    fn carry_out(&mut self, now: Duration, plan: &Plan) {
+    fn carry_out(&mut self, now: Time, plan: &Plan) {
         match plan.kind {
             PlanKind::Next => {
                 let is_new = self.send.is_at_front();
                 self.send.advance(plan);
                 self.note_sent(now, is_new, plan.end());
             }
-            PlanKind::First => self.round_trip.resent(),
+            PlanKind::First => {
+                cold_path();
+                self.round_trip.resent();
+            }
             // The persist timer is set when nothing more is sent.
-            PlanKind::Probe => self.send.advance(plan),
+            PlanKind::Probe => {
+                cold_path();
+                self.send.advance(plan);
+            }
         }
     }
 
     /// Notes that a segment that ends at `end` is sent, `is_new` or again (RFC 6298, rule 5.1).
-    fn note_sent(&mut self, now: Duration, is_new: bool, end: SequenceNumber) {
+    fn note_sent(&mut self, now: Time, is_new: bool, end: SequenceNumber) {
         if is_new {
             self.round_trip.sent(end, now);
         }

@@ -20,6 +20,7 @@ use super::ipv4::{Ipv4Header, PROTOCOL_TCP, pseudo_header};
 use super::sequence::SequenceNumber;
 use crate::drop_reason::DropReason;
 use crate::flow::Flow;
+use core::hint::cold_path;
 use zerocopy::network_endian::{U16, U32};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
@@ -174,9 +175,13 @@ pub struct ParsedSegment<'a> {
 pub fn parse(data: &[u8]) -> Result<ParsedSegment<'_>, DropReason> {
     let (header, _) = TcpHeader::ref_from_prefix(data).map_err(|_| DropReason::TcpTruncated)?;
     let length = usize::from(header.data_offset >> 4) * 4;
-    let Some(options) = data.get(HEADER..length) else { return Err(DropReason::TcpDataOffset) };
+    let Some(options) = data.get(HEADER..length) else {
+        cold_path();
+        return Err(DropReason::TcpDataOffset);
+    };
     let is_set = |bit| header.flags & bit != 0;
     if is_set(SYN) && header.flags & (FIN | RST) != 0 {
+        cold_path();
         return Err(DropReason::TcpFlags);
     }
     let segment = Segment {

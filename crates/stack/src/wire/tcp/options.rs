@@ -2,6 +2,7 @@
 //! selective acknowledgements are permitted (RFC 2018). Others are skipped by their length.
 
 use crate::drop_reason::DropReason;
+use core::hint::cold_path;
 
 const END: u8 = 0;
 const NO_OPERATION: u8 = 1;
@@ -40,6 +41,7 @@ impl Options {
     pub(super) fn parse(mut bytes: &[u8]) -> Result<Self, DropReason> {
         let mut options = Self::default();
         while let [kind, rest @ ..] = bytes {
+            cold_path();
             bytes = match *kind {
                 END => return Ok(options),
                 NO_OPERATION => rest,
@@ -83,6 +85,10 @@ impl Options {
 
     /// Writes the options to `bytes`, which must have their length. Each begins at a multiple of four.
     pub(super) fn write(&self, bytes: &mut [u8]) {
+        if bytes.is_empty() {
+            return;
+        }
+        cold_path();
         let size = self.max_segment_size.map(u16::to_be_bytes);
         let size = size.map(|[a, b]| [MAX_SEGMENT_SIZE, 4, a, b]);
         let scale = self.window_scale.map(|shift| [NO_OPERATION, WINDOW_SCALE, 3, shift]);

@@ -1,5 +1,7 @@
 //! The data of a segment.
 
+use core::hint::cold_path;
+
 /// Data in one piece, or in two where it wraps around the end of a ring buffer.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Payload<'a> {
@@ -52,7 +54,10 @@ impl<'a> Payload<'a> {
         let (first, second) = bytes.split_at_mut(self.first.len().min(bytes.len()));
         first.copy_from_slice(&self.first[..first.len()]);
         let rest = second.len().min(self.second.len());
-        second[..rest].copy_from_slice(&self.second[..rest]);
+        if rest > 0 {
+            cold_path();
+            second[..rest].copy_from_slice(&self.second[..rest]);
+        }
     }
 }
 

@@ -1,0 +1,18 @@
+//! The layers, from the adaptor to the tests. Each has one file, with its way down and its way up.
+
+pub mod eth;
+pub mod ip;
+pub mod lance;
+pub mod tcp;
+pub mod tcptest;
+pub mod vnet;
+
+/// Attributes of a layer's `push` and `pop`: inlined into the path, or a function of its own.
+#[macro_export]
+macro_rules! on_path {
+    ($($item:tt)*) => {
+        #[cfg_attr(feature = "path-inlining", inline(always))]
+        #[cfg_attr(not(feature = "path-inlining"), inline(never))]
+        $($item)*
+    };
+}
