@@ -59,6 +59,7 @@ pub mod falsafi_1998;
 pub mod finding;
 pub mod foong_2004;
 pub mod layout;
+pub mod mosberger_1996;
 pub mod reading;
 pub mod salehi_1994;
 pub mod source;

@@ -15,7 +15,7 @@ fn pass(from: &TcpHost, to: &TcpHost) {
 fn main() {
     let switches = Switches::from_bits(0xf);
     let (client, server) = (TcpHost::new(false, switches), TcpHost::new(true, switches));
-    let mut exchange = || {
+    let exchange = || {
         pass(&client, &server);
         pass(&server, &client);
     };
