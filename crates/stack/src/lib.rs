@@ -118,7 +118,9 @@ mod identifiers;
 mod independent;
 mod layers;
 mod message;
+mod packet;
 mod pool;
+pub mod rpc;
 mod session;
 mod stack;
 pub mod tcp;
@@ -132,6 +134,7 @@ pub use identifiers::LinkAddress;
 pub use independent::{Home, IndependentStacks};
 pub use layers::{References, StreamState};
 pub use message::Delivery;
+pub use packet::{Packet, PacketFull};
 pub use pool::{HeaderOffsets, Pool, Segment};
 pub use stack::{LockingStack, SerialStack, Stack};
 

@@ -5,7 +5,8 @@
 //! Ethernet     dst src │     tags type │ IPv4 header, options │ UDP header │ payload │ padding
 //! ```
 //!
-//! In place of UDP there may be a [TCP](tcp) segment, which the layers do not receive yet.
+//! In place of UDP there may be a [TCP](tcp) segment, which the layers do not receive yet. The headers of
+//! [RPC](rpc) may follow any of these.
 //!
 //! Each format has one `parse`, which makes every check that its header needs and returns views into
 //! the caller's bytes. Headers are plain structs of unaligned bytes laid over the buffer (`zerocopy`).
@@ -23,6 +24,7 @@ mod classify;
 pub mod ethernet;
 pub mod fddi;
 pub mod ipv4;
+pub mod rpc;
 mod sequence;
 pub mod tcp;
 pub mod udp;
