@@ -45,6 +45,26 @@ impl Classifier {
         ])
     }
 
+    /// Frames of type `ethertype` with whole replies of RPC, between the stations of `flow`.
+    #[must_use]
+    pub fn rpc(flow: &Flow, ethertype: u16) -> Self {
+        let ([a, b, c, d, e, f], cell) =
+            (flow.source_link.0, |offset, value| Cell { offset, mask: 0xffff, value });
+        let pair = u16::from_be_bytes;
+        Self(alloc::vec![
+            cell(6, pair([a, b])),
+            cell(8, pair([c, d])),
+            cell(10, pair([e, f])),
+            cell(12, ethertype),
+            // BLAST: its version, a fragment, the only one.
+            cell(14, 0x0101),
+            cell(16, 0x0100),
+            // BID: a message. CHAN: a reply.
+            cell(32, 1),
+            cell(42, 2),
+        ])
+    }
+
     /// Whether `frame` takes the path.
     #[inline(never)]
     #[must_use]

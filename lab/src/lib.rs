@@ -30,3 +30,4 @@ pub mod layers;
 pub mod map;
 pub mod message;
 pub mod switches;
+pub mod thread;

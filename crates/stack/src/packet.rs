@@ -117,6 +117,17 @@ impl Packet {
         Ok(())
     }
 
+    /// Takes `length` bytes more after what is there, and returns them to be written. They hold anything.
+    /// Returns `None` if there is not so much room.
+    #[inline]
+    #[must_use]
+    pub fn extend(&mut self, length: usize) -> Option<&mut [u8]> {
+        let end = self.end.checked_add(length)?;
+        let added = self.bytes.get_mut(self.end..end)?;
+        self.end = end;
+        Some(added)
+    }
+
     /// Holds `bytes` in place of what was there.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! A host on a bare RISC-V machine, whose harness calls these functions by name.
 //!
-//! The harness gives frames and takes them through one buffer, tells the time, and follows `lab_send` and
-//! `lab_interrupt`, the two halves of the path.
+//! The harness gives frames and takes them through one buffer, tells the time, and follows `lab_tcp_send` and
+//! `lab_tcp_interrupt`, the two halves of the path, or those of RPC.
 
 #![cfg_attr(target_os = "none", no_std, no_main)]
 
@@ -16,12 +16,16 @@ mod bare {
     mod heap;
     mod memory;
 
+    use alloc::boxed::Box;
     use core::cell::{Cell, UnsafeCell};
     use core::panic::PanicInfo;
     use core::time::Duration;
+    use warmcore_lab::graph::rpc::RpcHost;
     use warmcore_lab::graph::tcp::TcpHost;
+    use warmcore_lab::host;
     use warmcore_lab::layer::Lost;
-    use warmcore_lab::layers::lance::MAX_FRAME;
+    use warmcore_lab::layers::lance::{Adaptor, MAX_FRAME};
+    use warmcore_lab::layers::tcptest::Counts;
     use warmcore_lab::switches::Switches;
 
     /// Something of a program with one thread.
@@ -30,11 +34,30 @@ mod bare {
     // SAFETY: the machine has one processor, and calls one function after the other.
     unsafe impl<T> Sync for Single<T> {}
 
-    static HOST: Single<Cell<Option<&'static TcpHost>>> = Single(Cell::new(None));
+    static TCP: Single<Cell<Option<&'static TcpHost>>> = Single(Cell::new(None));
+    static RPC: Single<Cell<Option<&'static RpcHost>>> = Single(Cell::new(None));
     static FRAME: Single<UnsafeCell<[u8; MAX_FRAME]>> = Single(UnsafeCell::new([0; MAX_FRAME]));
 
-    fn host() -> &'static TcpHost {
-        HOST.0.get().expect("lab_setup comes first")
+    fn tcp() -> &'static TcpHost {
+        TCP.0.get().expect("lab_setup_tcp comes first")
+    }
+
+    fn rpc() -> &'static RpcHost {
+        RPC.0.get().expect("lab_setup_rpc comes first")
+    }
+
+    /// What both stacks have, of the one that was set up.
+    struct Common {
+        adaptor: &'static Adaptor,
+        host: &'static host::Host,
+        counts: &'static Counts,
+    }
+
+    fn common() -> Common {
+        match TCP.0.get() {
+            Some(tcp) => Common { adaptor: tcp.adaptor(), host: tcp.host(), counts: tcp.counts() },
+            None => Common { adaptor: rpc().adaptor(), host: rpc().host(), counts: rpc().counts() },
+        }
     }
 
     fn frame() -> &'static mut [u8; MAX_FRAME] {
@@ -51,11 +74,18 @@ mod bare {
         }
     }
 
-    /// Makes the host: a server or not, with the switches of `bits`.
+    /// Makes a host with the TCP/IP stack: a server or not, with the switches of `bits`.
     #[unsafe(no_mangle)]
-    extern "C" fn lab_setup(is_server: u64, bits: u64) {
+    extern "C" fn lab_setup_tcp(is_server: u64, bits: u64) {
         let host = TcpHost::new(is_server != 0, Switches::from_bits(bits));
-        HOST.0.set(Some(alloc::boxed::Box::leak(alloc::boxed::Box::new(host))));
+        TCP.0.set(Some(Box::leak(Box::new(host))));
+    }
+
+    /// Makes a host with the RPC stack.
+    #[unsafe(no_mangle)]
+    extern "C" fn lab_setup_rpc(is_server: u64, bits: u64) {
+        let host = RpcHost::new(is_server != 0, Switches::from_bits(bits));
+        RPC.0.set(Some(Box::leak(Box::new(host))));
     }
 
     /// Where frames are exchanged.
@@ -67,56 +97,71 @@ mod bare {
     /// The adaptor's next frame, if there is one: its length.
     #[unsafe(no_mangle)]
     extern "C" fn lab_take() -> u64 {
-        host().adaptor().take(frame()).unwrap_or(0) as u64
+        common().adaptor.take(frame()).unwrap_or(0) as u64
     }
 
     /// Gives the adaptor a frame of `length` bytes. Returns whether there was space.
     #[unsafe(no_mangle)]
     extern "C" fn lab_put(length: u64) -> u64 {
-        u64::from(host().adaptor().put(&frame()[..(length as usize).min(MAX_FRAME)]))
+        u64::from(common().adaptor.put(&frame()[..(length as usize).min(MAX_FRAME)]))
     }
 
     /// Sets the clock, in microseconds, and does what is due.
     #[unsafe(no_mangle)]
     extern "C" fn lab_time(micros: u64) {
-        host().host().now.set(Duration::from_micros(micros));
-        host().expire();
+        common().host.now.set(Duration::from_micros(micros));
+        match TCP.0.get() {
+            Some(tcp) => tcp.expire(),
+            None => rpc().expire(),
+        }
     }
 
-    /// Sends what the connection has to send of itself.
+    /// Sends what a TCP connection has to send of itself: the first segment of a client.
     #[unsafe(no_mangle)]
-    extern "C" fn lab_begin() -> u64 {
-        status(host().begin())
+    extern "C" fn lab_tcp_begin() -> u64 {
+        status(tcp().begin())
     }
 
-    /// The path down.
+    /// Whether the TCP connection is established.
     #[unsafe(no_mangle)]
-    extern "C" fn lab_send() -> u64 {
-        status(host().send())
+    extern "C" fn lab_tcp_is_open() -> u64 {
+        u64::from(tcp().is_open())
     }
 
-    /// The path up.
+    /// The path down of TCP/IP.
     #[unsafe(no_mangle)]
-    extern "C" fn lab_interrupt() -> u64 {
-        status(host().interrupt())
+    extern "C" fn lab_tcp_send() -> u64 {
+        status(tcp().send())
     }
 
-    /// Whether the connection is established.
+    /// The path up of TCP/IP.
     #[unsafe(no_mangle)]
-    extern "C" fn lab_is_open() -> u64 {
-        u64::from(host().is_open())
+    extern "C" fn lab_tcp_interrupt() -> u64 {
+        status(tcp().interrupt())
+    }
+
+    /// The path down of RPC.
+    #[unsafe(no_mangle)]
+    extern "C" fn lab_rpc_send() -> u64 {
+        status(rpc().send())
+    }
+
+    /// The path up of RPC.
+    #[unsafe(no_mangle)]
+    extern "C" fn lab_rpc_interrupt() -> u64 {
+        status(rpc().interrupt())
     }
 
     /// How many messages the test has received.
     #[unsafe(no_mangle)]
     extern "C" fn lab_received() -> u64 {
-        host().counts().received.get()
+        common().counts.received.get()
     }
 
     /// How many of these were not what it expected.
     #[unsafe(no_mangle)]
     extern "C" fn lab_unexpected() -> u64 {
-        host().counts().unexpected.get()
+        common().counts.unexpected.get()
     }
 
     extern crate alloc;

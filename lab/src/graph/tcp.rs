@@ -1,6 +1,6 @@
 //! Hosts with the TCP/IP stack.
 
-use super::{leak, opaque};
+use super::{in_table, leak, opaque};
 use crate::host::Host;
 use crate::layer::{Above, Below, Lost};
 use crate::layers::eth::{EthIn, EthOut};
@@ -30,7 +30,7 @@ struct Shared {
 
 /// The layers, bottom and top: who is next is what the given types say.
 macro_rules! layers {
-    ($form:ident, $wrap:ident, $ip_demux:ident, $eth_demux:ident, {
+    ($form:ident, $wrap:ident, $demux:ident, {
         $($alias:ident = $type:ty;)*
     }) => {
         mod $form {
@@ -61,17 +61,17 @@ macro_rules! layers {
                 let test = leak(TcpTest { is_server, counts, below });
                 let above: &'static TestUp = $wrap(test);
                 let tcp_in = leak(TcpIn { tcp, above, out, flow: flow.reversed() });
-                let above = $ip_demux(u32::from(PROTOCOL_TCP), tcp_in, host.switches);
+                let above = $demux(u32::from(PROTOCOL_TCP), tcp_in, host.switches);
                 let ip_in: &'static IpUp = $wrap(leak(IpIn { address: flow.source, above, lost: Cell::default() }));
                 let vnet_in = leak(VnetIn { above: ip_in });
-                let above = $eth_demux(u32::from(ETHERTYPE_IPV4), vnet_in, host.switches);
+                let above = $demux(u32::from(ETHERTYPE_IPV4), vnet_in, host.switches);
                 (test, leak(EthIn { station, above, foreign: Cell::new(0) }), out)
             }
         }
     };
 }
 
-layers!(layered, opaque, in_table, in_table, {
+layers!(layered, opaque, in_table, {
     LanceDown = dyn Below;
     EthDown = dyn Below;
     VnetDown = dyn Below;
@@ -79,33 +79,18 @@ layers!(layered, opaque, in_table, in_table, {
     TcpDown = dyn Below;
     TestUp = dyn Above;
     IpUp = dyn Above;
-    EthUp = EthIn<Table>;
+    EthUp = EthIn<super::super::table::Table>;
 });
 
-use super::table::Table;
-
-fn in_table<A: Above>(key: u32, above: &'static A, switches: Switches) -> Table {
-    Table::new(&[(key, opaque(above as &dyn Above))], switches.inline_cache_test)
-}
+#[cfg(feature = "path-inlining")]
+use super::{assumed, known};
+#[cfg(feature = "path-inlining")]
+use crate::classifier::{Classifier, PathOrLayers};
+#[cfg(feature = "path-inlining")]
+use crate::layer::Assumed;
 
 #[cfg(feature = "path-inlining")]
-mod path {
-    pub(super) use crate::classifier::{Classifier, PathOrLayers};
-    pub(super) use crate::layer::Assumed;
-
-    pub(super) fn known<T>(value: &'static T) -> &'static T {
-        value
-    }
-
-    pub(super) fn assumed<A>(key: u32, above: &'static A, _: super::Switches) -> Assumed<A> {
-        Assumed { key, above }
-    }
-}
-#[cfg(feature = "path-inlining")]
-use path::{Assumed, Classifier, PathOrLayers, assumed, known};
-
-#[cfg(feature = "path-inlining")]
-layers!(inlined, known, assumed, assumed, {
+layers!(inlined, known, assumed, {
     LanceDown = LanceOut;
     EthDown = EthOut<LanceDown>;
     VnetDown = VnetOut<EthDown>;

@@ -54,12 +54,13 @@ impl<D: Demux> Above for EthIn<D> {
                 cold_path();
                 return Err(Lost::Malformed);
             };
-            let (destination, ethertype) = (header.destination, header.ethertype.get());
+            let (destination, source, ethertype) = (header.destination, header.source, header.ethertype.get());
             if destination != self.station && destination.is_unicast() {
                 cold_path();
                 self.foreign.set(self.foreign.get() + 1);
                 return Err(Lost::Unclaimed);
             }
+            message.peer = source;
             message.strip(HEADER);
             let Some(above) = self.above.find(u32::from(ethertype)) else {
                 cold_path();

@@ -41,6 +41,8 @@ struct Ring {
     descriptors: [Sparse; RING],
     buffers: Box<[Buffer]>,
     next: Cell<usize>,
+    /// The oldest entry that the driver has not had back, of what it gave to the adaptor.
+    oldest: Cell<usize>,
 }
 
 /// The memory that driver and adaptor share.
@@ -52,6 +54,8 @@ pub struct Adaptor {
     /// Where the adaptor is, in each ring.
     sent: Cell<usize>,
     filled: Cell<usize>,
+    /// Frames that were sent, and that could not be.
+    counts: Cell<(u64, u64)>,
 }
 
 /// Tells the adaptor to look for frames.
@@ -70,7 +74,12 @@ fn row() -> [Cell<u8>; 32] {
 impl Ring {
     fn new() -> Self {
         let buffers = (0..RING).map(|_| core::array::from_fn(|_| row())).collect();
-        Self { descriptors: core::array::from_fn(|_| zeroed()), buffers, next: Cell::new(0) }
+        Self {
+            descriptors: core::array::from_fn(|_| zeroed()),
+            buffers,
+            next: Cell::new(0),
+            oldest: Cell::new(0),
+        }
     }
 
     /// The next entry, which becomes the one after.
@@ -87,6 +96,7 @@ impl Default for Adaptor {
             control: Cell::new(0),
             sent: Cell::new(0),
             filled: Cell::new(0),
+            counts: Cell::new((0, 0)),
         };
         for descriptor in &adaptor.receive.descriptors {
             descriptor[FLAGS].set(u32::from(OWN));
@@ -238,6 +248,29 @@ impl Below for LanceOut {
     }
 }
 
+/// Takes back what the adaptor has sent, and counts it.
+#[inline(never)]
+fn reap(adaptor: &Adaptor, is_direct: bool) {
+    let ring = &adaptor.transmit;
+    while ring.oldest.get() != ring.next.get() {
+        let descriptor = &ring.descriptors[ring.oldest.get()];
+        let flags = flags(descriptor, is_direct);
+        if flags & OWN != 0 {
+            cold_path();
+            return;
+        }
+        let (sent, lost) = adaptor.counts.get();
+        if flags & ERROR != 0 {
+            cold_path();
+            reset_descriptor(descriptor);
+            adaptor.counts.set((sent, lost + 1));
+        } else {
+            adaptor.counts.set((sent + 1, lost));
+        }
+        ring.oldest.set((ring.oldest.get() + 1) % RING);
+    }
+}
+
 /// A descriptor that the adaptor has marked as wrong is used again.
 #[inline(never)]
 fn reset_descriptor(descriptor: &Sparse) {
@@ -264,6 +297,7 @@ impl<A: Above + ?Sized> LanceIn<A> {
             let ring = &self.adaptor.receive;
             let mut result = Ok(());
             self.adaptor.control.set(RECEIVE_INTERRUPT);
+            reap(self.adaptor, is_direct);
             loop {
                 let at = ring.next.get();
                 let descriptor = &ring.descriptors[at];
