@@ -8,4 +8,5 @@
 //!
 //! A [`trace`] is what one processor executed between two markers: its instructions, and what they loaded and stored.
 
+pub mod riscv;
 pub mod trace;
