@@ -8,4 +8,7 @@
 //!
 //! A [`trace`] is what one processor executed between two markers: its instructions, and what they loaded and stored.
 
+#[cfg(test)]
+mod sample;
+pub mod simulate;
 pub mod trace;
