@@ -8,6 +8,8 @@
 //!
 //! A [`trace`] is what one processor executed between two markers: its instructions, and what they loaded and stored.
 
+pub mod order;
+pub mod relocate;
 #[cfg(test)]
 mod sample;
 pub mod simulate;

@@ -32,8 +32,8 @@ pub(super) struct Columns {
     pub(super) headings: Vec<Heading>,
     /// What an instruction or a datum takes that the nearest cache has.
     pub(super) nearest: [Cycles; 2],
-    /// The next cache for data beyond the nearest.
-    beyond: Option<CacheId>,
+    /// The next caches beyond those.
+    beyond: [Option<CacheId>; 2],
 }
 
 impl Columns {
@@ -61,7 +61,17 @@ impl Columns {
         ];
         headings.extend(further.into_iter().map(|cache| Heading { cache, side: Side::Both }));
         let latency = |at: CacheId| description.caches[at.index()].latency;
-        Ok(Self { cpu, headings, nearest: [latency(first), latency(second)], beyond: data.get(1).copied() })
+        Ok(Self {
+            cpu,
+            headings,
+            nearest: [latency(first), latency(second)],
+            beyond: [&instructions, &data].map(|path| path.get(1).copied()),
+        })
+    }
+
+    /// The next cache beyond the nearest one for instructions (0) or data (1).
+    pub(super) const fn beyond(&self, side: usize) -> Option<CacheId> {
+        self.beyond[side]
     }
 
     /// The column of each cause in each cache, if it has one. What a cache prefetches for itself is in no column, and so
@@ -86,7 +96,7 @@ impl Columns {
         if heading.side != Side::Data || cache.writes == Writes::Back {
             return (asked, 0);
         }
-        let passed_by = |cause| match self.beyond {
+        let passed_by = |cause| match self.beyond(1) {
             Some(next) => counts[next].accesses(cause),
             None => counts.memory_writes,
         };

@@ -35,9 +35,11 @@ pub use summary::{
 };
 
 use crate::trace::Trace;
+use columns::Columns;
 use round::Machine;
 use serde::{Deserialize, Serialize};
-use warmcore_cachesim::Description;
+use warmcore_cachesim::{CacheId, Description};
+use warmcore_topology::Geometry;
 use warmcore_units::{Bytes, Fault};
 
 /// What the caches hold when counting begins.
@@ -104,4 +106,12 @@ impl Setup {
         }
         Ok(machine.summary(&round, rounds, settled))
     }
+}
+
+/// The nearest cache for instructions of the first cpu of `description`, and the next one.
+pub(crate) fn instruction_caches(description: &Description) -> Result<(Geometry, Option<Geometry>), Fault> {
+    description.check()?;
+    let columns = Columns::new(description)?;
+    let geometry = |cache: CacheId| description.caches[cache.index()].geometry;
+    Ok((geometry(columns.headings[0].cache), columns.beyond(0).map(geometry)))
 }
