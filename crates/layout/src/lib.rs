@@ -8,5 +8,11 @@
 //!
 //! A [`trace`] is what one processor executed between two markers: its instructions, and what they loaded and stored.
 
+pub mod linker;
+pub mod order;
+pub mod relocate;
 pub mod riscv;
+#[cfg(test)]
+mod sample;
+pub mod simulate;
 pub mod trace;

@@ -99,4 +99,15 @@ impl Trace {
             Step { instruction: &self.instructions[instruction as usize], accesses }
         })
     }
+
+    /// What was executed, in order: each step's instruction as its index in [`instructions`](Self::instructions), and what
+    /// it touched.
+    pub fn executed(&self) -> impl ExactSizeIterator<Item = (usize, &[Access])> {
+        let mut first = 0;
+        self.steps.iter().map(move |&(instruction, end)| {
+            let accesses = &self.accesses[first..end];
+            first = end;
+            (instruction as usize, accesses)
+        })
+    }
 }

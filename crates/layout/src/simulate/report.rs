@@ -1,0 +1,111 @@
+//! From the last round of a machine to its summary.
+
+use super::code::Block;
+use super::columns::Side;
+use super::path::PathSize;
+use super::round::{Machine, Round};
+use super::summary::{BlockFigures, Column, Displaced, Figures, FunctionFigures, Misses, Summary, Words};
+use std::collections::BTreeMap;
+use warmcore_cachesim::CacheId;
+use warmcore_units::Bytes;
+
+impl Machine<'_> {
+    /// What `round`, the last one, amounted to.
+    pub(super) fn summary(&self, round: &Round, rounds: u32, settled: bool) -> Summary {
+        let blocks = self.blocks();
+        let mut words = Words::default();
+        blocks.iter().for_each(|block| words += block.figures.words);
+        let line = self.line(self.columns.headings[0].cache);
+        Summary {
+            machine: self.setup.caches.name.clone(),
+            rounds,
+            settled,
+            instructions: round.pipeline.instructions,
+            columns: self.table(round),
+            stalls: round.stalls,
+            pipeline: round.pipeline,
+            words,
+            path: PathSize::new(self.trace, &self.code.blocks, line),
+            functions: self.functions(&blocks),
+            displaced: self.who_displaces(round),
+            blocks,
+        }
+    }
+
+    fn table(&self, round: &Round) -> Vec<Column> {
+        let counts = round.asked.iter().zip(&round.misses);
+        let column =
+            |(heading, (&(asked, passed_on), misses)): (&super::columns::Heading, (&_, &Misses))| Column {
+                cache: heading.cache.0,
+                level: self.setup.caches.caches[heading.cache.index()].level,
+                side: heading.side,
+                misses: misses.misses + passed_on,
+                accesses: if heading.side == Side::Instructions {
+                    round.pipeline.instructions
+                } else {
+                    asked
+                },
+                replacements: misses.replacements,
+                passed_on,
+            };
+        self.columns.headings.iter().zip(counts).map(column).collect()
+    }
+
+    fn blocks(&self) -> Vec<BlockFigures> {
+        let watch = &self.caches.observer().0;
+        let words = watch.words();
+        let figures = |at: usize| BlockFigures {
+            function: self.code.blocks[at].function,
+            address: self.code.blocks[at].address,
+            size: size(&self.code.blocks[at]),
+            executions: self.tallies[at].executions,
+            figures: Figures {
+                instructions: self.tallies[at].instructions,
+                misses: watch.misses(at).to_vec(),
+                stalls: self.tallies[at].stalls,
+                cycles: self.tallies[at].cycles,
+                words: words[at],
+            },
+        };
+        (0..self.code.blocks.len()).map(figures).collect()
+    }
+
+    fn functions(&self, blocks: &[BlockFigures]) -> Vec<FunctionFigures> {
+        let mut sums: BTreeMap<u32, Figures> = BTreeMap::new();
+        for block in blocks {
+            *sums.entry(block.function.unwrap_or(u32::MAX)).or_default() += &block.figures;
+        }
+        let figures = |(at, figures): (u32, Figures)| {
+            let function = self.trace.functions().get(at as usize);
+            FunctionFigures {
+                function: function.map(|_| at),
+                name: function.map_or_else(String::new, |function| function.name.clone()),
+                size: Bytes(function.map_or(0, |function| function.size)),
+                figures,
+            }
+        };
+        sums.into_iter().map(figures).collect()
+    }
+
+    fn who_displaces(&self, round: &Round) -> Vec<Displaced> {
+        let mut all: Vec<Displaced> = Vec::new();
+        for (heading, tally) in self.columns.headings.iter().zip(&round.displaced) {
+            if all.iter().all(|other| other.cache != heading.cache.0) {
+                all.push(Displaced {
+                    cache: heading.cache.0,
+                    functions: tally.functions(&self.code.blocks),
+                    lines: tally.lines(self.line(heading.cache)),
+                });
+            }
+        }
+        all
+    }
+
+    fn line(&self, cache: CacheId) -> u64 {
+        self.setup.caches.caches[cache.index()].geometry.line.0
+    }
+}
+
+fn size(block: &Block) -> Bytes {
+    Bytes(block.end.saturating_sub(block.address))
+}
