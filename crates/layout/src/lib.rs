@@ -8,6 +8,7 @@
 //!
 //! A [`trace`] is what one processor executed between two markers: its instructions, and what they loaded and stored.
 
+pub mod lab;
 pub mod linker;
 pub mod order;
 pub mod relocate;
