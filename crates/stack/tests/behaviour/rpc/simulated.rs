@@ -37,7 +37,7 @@ fn each_call_is_served_at_most_once_and_ends_once_with_the_right_bytes() {
 }
 
 #[test]
-#[ignore = "takes minutes"]
+#[ignore = "takes a minute"]
 fn a_million_calls_are_served_at_most_once() {
     let threads = thread::available_parallelism().map_or(1, NonZero::get);
     let run = |first: usize| move || all_end((first as u64..45_000).step_by(threads)).calls;
