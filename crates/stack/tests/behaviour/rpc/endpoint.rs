@@ -141,6 +141,18 @@ fn a_client_that_reboots_has_no_replies_to_its_old_calls() {
 }
 
 #[test]
+fn a_call_of_an_incarnation_that_is_gone_is_not_served() {
+    let (mut client, mut server) = acquainted();
+    client.call(T0, 40, b"old").expect("a channel is free");
+    pass(T0, &mut client, &mut server);
+    let mut client = endpoint(2, &[]);
+    client.call(T0, 41, b"new").expect("a channel is free");
+    pass(T0, &mut client, &mut server);
+    assert_eq!(server.event(), Some(Event::PeerRebooted));
+    assert_eq!(server.event(), None);
+}
+
+#[test]
 fn a_silent_peer_lets_every_call_fail() {
     let mut client = endpoint(1, &[]);
     let call = client.call(T0, 40, &bytes(5000)).expect("a channel is free");
