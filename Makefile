@@ -73,7 +73,7 @@ test-long: test fuzz audit
 	scripts/check-races
 	WARMCORE_COVERAGE_SEEDS=300 cargo test --release --locked --package warmcore-sim --test packet intervals_contain
 	cargo test --release --locked --package warmcore-sim --test cluster -- --ignored --nocapture
-	cargo test --locked --package warmcore-stack --test behaviour -- --ignored a_million_connections
+	cargo test --locked --package warmcore-stack --test behaviour -- --ignored a_million
 	WARMCORE_CHANGES=all cargo test --locked --package warmcore-study --test placement faults
 	WARMCORE_SOAK_SECONDS=600 cargo test --locked --package warmcore-runtime --test live soak
 	cargo run --release --locked --package warmcore-measure --example calibrate -- --twice

@@ -64,6 +64,24 @@
 //! [`tcp`] has connections as pure machines, beside the layers: these do not receive TCP yet. A driver that
 //! has parsed a segment ([`wire::tcp`]) hands it to its connection.
 //!
+//! # RPC
+//!
+//! [`rpc`] has remote procedure calls as a pile of small protocols, the other stack of the latency
+//! experiments (Mosberger 1996, §2.1). Each layer prepends its header to a [`Packet`] on the way down,
+//! checks and strips it on the way up, and knows none of the others.
+//!
+//! ```text
+//!   MSELECT   which procedure
+//!   VCHAN     which channel is free
+//!   CHAN      each call served at most once; requests sent again
+//!   BID       no message from one incarnation to another
+//!   BLAST     fragments, and only the missing ones again
+//!     ▼ ▲
+//!   frames
+//! ```
+//!
+//! [`rpc::Endpoint`] carries packets between all of them.
+//!
 //! # Memory layout
 //!
 //! What a packet writes decides what it costs after a migration. So each of these has its own cache

@@ -7,6 +7,7 @@ mod forms;
 mod independent_encoder;
 mod locks;
 mod multiple_open;
+mod rpc;
 mod streams;
 mod tcp;
 mod threads;

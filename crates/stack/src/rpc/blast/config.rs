@@ -15,7 +15,8 @@ pub struct BlastConfig {
     pub kept: usize,
     /// Messages that can be reassembled at the same time. Each takes `max_message` bytes.
     pub reassemblies: usize,
-    /// How long no fragment may arrive before the missing ones are asked for.
+    /// How long no fragment may arrive before the missing ones are asked for. It is twice as long each
+    /// further time. The whole must exceed the time of a round trip.
     pub nack_after: Duration,
     /// How often in a row they are asked for, before the message is given up.
     pub nacks: u32,

@@ -8,8 +8,9 @@ use alloc::vec;
 use core::hint::cold_path;
 use core::time::Duration;
 
-/// How many messages are remembered after they were complete. Later duplicates of their fragments are
-/// dropped; those of earlier messages begin a reassembly that is given up.
+/// How many messages are remembered after they were complete or given up. Later fragments of them are
+/// dropped. Otherwise a message that is given up would be begun again by those that are on the way,
+/// which brings more of them on the way, and so on.
 const REMEMBERED: usize = 32;
 
 #[derive(Debug)]
@@ -18,8 +19,14 @@ pub(super) struct Incoming {
     max_message: usize,
     nack_after: Duration,
     nacks: u32,
-    finished: [Option<u32>; REMEMBERED],
-    next_finished: usize,
+    finished: Finished,
+}
+
+/// Messages that were complete or given up: the last [`REMEMBERED`].
+#[derive(Debug)]
+struct Finished {
+    messages: [Option<u32>; REMEMBERED],
+    next: usize,
 }
 
 /// A message of which fragments are missing, or a free slot.
@@ -58,8 +65,7 @@ impl Incoming {
             max_message: config.max_message,
             nack_after: config.nack_after,
             nacks: config.nacks,
-            finished: [None; REMEMBERED],
-            next_finished: 0,
+            finished: Finished { messages: [None; REMEMBERED], next: 0 },
         }
     }
 
@@ -70,7 +76,7 @@ impl Incoming {
         fragment: &Fragment,
         data: &[u8],
     ) -> Result<Option<&[u8]>, RpcDropReason> {
-        if self.finished.contains(&Some(fragment.message)) {
+        if self.finished.messages.contains(&Some(fragment.message)) {
             cold_path();
             return Err(RpcDropReason::BlastDuplicate);
         }
@@ -82,8 +88,7 @@ impl Incoming {
         if slot.missing != 0 {
             return Ok(None);
         }
-        self.finished[self.next_finished] = Some(slot.message);
-        self.next_finished = (self.next_finished + 1) % REMEMBERED;
+        self.finished.remember(slot.message);
         Ok(Some(&slot.bytes[..slot.total]))
     }
 
@@ -131,15 +136,24 @@ impl Incoming {
         let mut is_due = false;
         for slot in self.slots.iter_mut().filter(|slot| slot.missing != 0 && slot.nack_at <= now) {
             cold_path();
-            slot.nack_at = now.saturating_add(self.nack_after);
             slot.asked += 1;
+            let wait = self.nack_after.saturating_mul(1 << slot.asked.min(16));
+            slot.nack_at = now.saturating_add(wait);
             slot.is_nack_due = slot.asked <= self.nacks;
             is_due |= slot.is_nack_due;
             if !slot.is_nack_due {
+                self.finished.remember(slot.message);
                 slot.missing = 0;
             }
         }
         is_due
+    }
+}
+
+impl Finished {
+    fn remember(&mut self, message: u32) {
+        self.messages[self.next] = Some(message);
+        self.next = (self.next + 1) % REMEMBERED;
     }
 }
 

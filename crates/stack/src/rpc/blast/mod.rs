@@ -6,7 +6,7 @@
 //! send it again.
 //!
 //! A message that fits one frame passes straight through: it is neither kept nor remembered, so that its
-//! duplicates are delivered. Those of longer messages are dropped.
+//! duplicates are delivered. Those of longer messages are dropped, also after the message was given up.
 //!
 //! Message numbers must differ from those that the peer may still have from an earlier incarnation.
 

@@ -1,5 +1,6 @@
 //! TCP connections: against a scripted peer, and against each other over a faulty link.
 
+mod any_bytes;
 mod any_segment;
 mod pair;
 mod peer;
