@@ -11,8 +11,12 @@ use warmcore_units::{Bytes, Cycles};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let setup = Setup::new(machines::dec_3000_600(Cycles(50)));
-    let setup =
-        if std::env::args().any(|word| word == "--steady") { setup.starting(Start::Steady) } else { setup };
+    let start = match std::env::args().nth(1).as_deref() {
+        Some("steady") => Start::Steady,
+        Some("nearest-cold") => Start::NearestCold,
+        _ => Start::Cold,
+    };
+    let setup = setup.starting(start);
     let site = Site::new(&setup.caches, 0x0400_0000, Bytes(4))?;
     for protocols in Protocols::ALL {
         println!("{protocols:?}");

@@ -52,6 +52,9 @@ pub enum Start {
     /// What the trace itself left: it is repeated until misses and cycles are those of the round before, at most
     /// [`MAX_ROUNDS`] times.
     Steady,
+    /// The same, but the caches nearest to the core are empty: between two executions something else ran, as an operating
+    /// system does between two requests. Replacements there are counted from then on.
+    NearestCold,
 }
 
 /// How often a trace is repeated at most. Caches that replace at random never settle.

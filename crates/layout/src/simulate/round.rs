@@ -1,12 +1,12 @@
 //! One execution of a trace.
 
-use super::Setup;
 use super::code::Code;
 use super::columns::Columns;
 use super::displaced::Tally;
 use super::pipeline::{PipelineFigures, PipelineRun};
 use super::summary::{Misses, Stalls};
 use super::watch::Watch;
+use super::{Setup, Start};
 use crate::trace::{Access, Instruction, Trace};
 use warmcore_cachesim::observe::Displacements;
 use warmcore_cachesim::{Counts, Hierarchy, Kind, Owner, Reference};
@@ -71,8 +71,19 @@ impl<'a> Machine<'a> {
         })
     }
 
+    /// Something else has run: what the nearest caches hold and once held is gone.
+    fn empty_nearest(&mut self) {
+        for heading in &self.columns.headings[..2] {
+            self.caches.empty(heading.cache);
+            self.caches.observer_mut().0.forget(heading.cache);
+        }
+    }
+
     /// Executes the trace once more.
     pub(super) fn round(&mut self) -> Round {
+        if self.setup.start == Start::NearestCold {
+            self.empty_nearest();
+        }
         let before = (self.asked(), self.displaced());
         self.caches.observer_mut().0.restart();
         self.pipeline.restart();

@@ -38,6 +38,11 @@ impl Watch {
         self.lines.restart();
     }
 
+    /// Forgets which lines have been in `cache`.
+    pub(super) fn forget(&mut self, cache: CacheId) {
+        self.seen[cache.index()].clear();
+    }
+
     /// The misses of `block`, column by column.
     pub(super) fn misses(&self, block: usize) -> &[Misses] {
         &self.misses[block * self.columns..][..self.columns]
