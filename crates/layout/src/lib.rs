@@ -7,6 +7,8 @@
 //! ```
 //!
 //! A [`trace`] is what one processor executed between two markers: its instructions, and what they loaded and stored.
+//! [`riscv`] executes bare programs and traces them; [`cloning`] copies their functions to other places.
 
+pub mod cloning;
 pub mod riscv;
 pub mod trace;
