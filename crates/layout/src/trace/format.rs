@@ -22,7 +22,7 @@
 //! - `index` is the difference to the instruction after the last step's. Straight code is thus a byte a step.
 //! - `address` of a definition is the difference to the end of the last step's instruction, or to 0; that of an access
 //!   to the last access, or to 0.
-//! - `class` is the place in the order of [`Class`](super::Class), and has bit 7 set if `target`, the difference to the
+//! - `class` is the place in the order of [`Class`], and has bit 7 set if `target`, the difference to the
 //!   instruction's address, follows.
 //! - `kind` is 0, 1 or 2 for a fetch, load or store.
 //! - `steps` is how many there were. `crc` is the CRC-32 (IEEE 802.3) of everything before it. Nothing follows.

@@ -1,6 +1,6 @@
 //! What one processor executed: instructions in order, and the data that they touched.
 //!
-//! A [`Trace`] is in memory; a [`Writer`] and a [`Reader`] stream one to and from a file of the [`format`].
+//! A [`Trace`] is in memory; a [`Writer`] and a [`Reader`] stream one to and from a file, whose format is described in [`mod@format`].
 
 pub mod format;
 mod input;

@@ -1,4 +1,4 @@
-//! A trace, written while it happens. The format is described in [`format`](super::format).
+//! A trace, written while it happens. The format is described in [`format`](mod@super::format).
 
 use super::format::{
     CLASSES, DEFINITION, END, HAS_TARGET, LONGEST_NAME, MAGIC, MANY, MOST_ACCESSES, MOST_FUNCTIONS, STEP,
