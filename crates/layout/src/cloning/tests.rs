@@ -4,7 +4,7 @@ use super::{CloneError, Cloned, clone_functions, clone_size};
 use crate::riscv::testing::compile;
 use crate::riscv::{Image, Machine, Relocation};
 use crate::trace::{Access, Class, Trace};
-use object::elf::R_RISCV_CALL_PLT;
+use object::elf::{R_RISCV_CALL_PLT, R_RISCV_GOT_HI20};
 use proptest::prelude::*;
 use std::sync::OnceLock;
 
@@ -26,7 +26,7 @@ fn image() -> &'static Image {
 }
 
 fn executable() -> Vec<u8> {
-    let roots = ["path", "table", "falls", "blind", "odd"];
+    let roots = ["path", "table", "falls", "blind", "odd", "through"];
     compile(include_str!("../../tests/programs/path.rs"), &roots)
 }
 
@@ -142,6 +142,19 @@ fn one_clone_alone_calls_the_originals() {
         let (found, after) = run_clone(&cloned, &[9]);
         assert_eq!((found, data(&after)), (expected.clone(), data(&before)));
     }
+}
+
+#[test]
+fn an_address_from_a_table_is_still_found() {
+    let through = index("through");
+    let is_table = |relocation: &Relocation| relocation.kind == R_RISCV_GOT_HI20.0;
+    assert!(image().relocations().iter().any(is_table), "{:#?}", image().relocations());
+    let expected = Machine::new(image()).unwrap().call(image().functions()[through].address, &[3]);
+    for place in [NEAR, FAR] {
+        let cloned = clone_functions(image(), &[(through, place)], true).unwrap();
+        assert_eq!(Machine::new(&cloned.image).unwrap().call(place, &[3]), expected);
+    }
+    assert!(expected.is_ok());
 }
 
 #[test]
