@@ -7,7 +7,9 @@
 //! ```
 //!
 //! A [`trace`] is what one processor executed between two markers: its instructions, and what they loaded and stored.
+//! [`riscv`] executes bare programs and traces them; [`cloning`] copies their functions to other places.
 
+pub mod cloning;
 pub mod lab;
 pub mod linker;
 pub mod order;

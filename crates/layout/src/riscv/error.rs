@@ -158,6 +158,14 @@ pub enum MachineError {
         /// How many bytes.
         size: u64,
     },
+    /// A new region is too large.
+    #[error("a region of {size} bytes is too large; expected at most {limit}")]
+    TooLarge {
+        /// How many bytes.
+        size: u64,
+        /// The most.
+        limit: u64,
+    },
     /// A function gets too much.
     #[error("{given} arguments; expected at most 8, which is what registers can hold")]
     Arguments {

@@ -12,7 +12,8 @@
 //!
 //! For programs in Rust, the target `riscv64imac-unknown-none-elf` with `-C target-feature=-c,-zca,-a`; for those whose
 //! functions shall be cloned, with `-C link-arg=--emit-relocs -C link-arg=--no-relax`. The parts of `core` that came
-//! compiled are compressed: they can be in the program, but not executed.
+//! compiled, and `memcpy` and its like of `compiler_builtins`, are compressed: they can be in the program, but not
+//! executed. A program brings its own `memcpy`, or both are built anew (`-Z build-std=core`).
 
 mod decode;
 mod describe;

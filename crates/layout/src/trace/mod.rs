@@ -1,8 +1,20 @@
 //! What one processor executed: instructions in order, and the data that they touched.
+//!
+//! A [`Trace`] is in memory; a [`Writer`] and a [`Reader`] stream one to and from a file, whose format is described in [`mod@format`].
 
+pub mod format;
+mod input;
 mod instruction;
+mod reader;
+mod writer;
 
+#[cfg(test)]
+mod tests;
+
+pub use format::{ReadError, WriteError};
 pub use instruction::{Class, Instruction, Registers};
+pub use reader::{Event, Reader};
+pub use writer::Writer;
 
 use hashbrown::HashMap;
 use warmcore_cachesim::Kind;

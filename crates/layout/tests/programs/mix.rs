@@ -1,7 +1,9 @@
 /// Divides, remembers and shifts, signed and not.
 #[inline(never)]
 fn signed_part(a: i64, b: i64) -> i64 {
-    a.wrapping_div(b | 1).wrapping_mul(31) ^ i64::from((a as i32).wrapping_rem(b as i32 | 1)) ^ (a >> (b & 63))
+    a.wrapping_div(b | 1).wrapping_mul(31)
+        ^ i64::from((a as i32).wrapping_rem(b as i32 | 1))
+        ^ (a >> (b & 63))
 }
 
 #[unsafe(no_mangle)]

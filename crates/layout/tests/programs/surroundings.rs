@@ -10,4 +10,3 @@ fn panicked(_: &core::panic::PanicInfo) -> ! {
 extern "C" fn _start() -> ! {
     loop {}
 }
-

@@ -124,10 +124,18 @@ impl Image {
     /// # Errors
     /// If there is none.
     pub fn function(&self, name: &str) -> Result<&Function, ImageError> {
-        let named = |function: &&Function| function.symbol == name || function.name == name;
+        self.function_index(name).map(|index| &self.functions()[index])
+    }
+
+    /// The place in [`functions`](Self::functions) of the function `name`, as the linker knows it, or demangled.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn function_index(&self, name: &str) -> Result<usize, ImageError> {
+        let functions = self.functions();
         let found = match self.symbols.addresses.get(name) {
-            Some(&address) => self.functions().iter().find(|function| function.address == address),
-            None => self.functions().iter().find(named),
+            Some(&address) => functions.binary_search_by_key(&address, |function| function.address).ok(),
+            None => functions.iter().position(|function| function.name == name),
         };
         found.ok_or_else(|| ImageError::MissingSymbol { name: name.to_owned() })
     }

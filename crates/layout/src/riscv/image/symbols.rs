@@ -28,6 +28,13 @@ pub(crate) struct Symbols {
 }
 
 impl Symbols {
+    /// Adds one more function, which no file has.
+    pub(crate) fn add(&mut self, function: Function) {
+        self.addresses.insert(function.symbol.clone(), function.address);
+        let place = self.functions.partition_point(|other| other.address <= function.address);
+        self.functions.insert(place, function);
+    }
+
     /// `symbol` names the function of `size` bytes at `address`.
     pub(super) fn add_function(&mut self, symbol: &str, address: u64, size: u64) {
         let (name, symbol) = (demangle(symbol), symbol.to_owned());

@@ -12,7 +12,7 @@ mod tests;
 pub use observer::{Nobody, Observer};
 
 use super::error::MachineError;
-use super::image::Image;
+use super::image::{Image, MOST_MEMORY};
 use memory::Memory;
 use step::{Halt, Hart};
 use text::Text;
@@ -79,8 +79,11 @@ impl Machine {
     /// Adds `bytes` bytes of zeros at `address`, which the program may write.
     ///
     /// # Errors
-    /// If something is there.
+    /// If something is there, or they are more than [`MOST_MEMORY`].
     pub fn add_memory(&mut self, address: u64, bytes: u64) -> Result<(), MachineError> {
+        if bytes > MOST_MEMORY {
+            return Err(MachineError::TooLarge { size: bytes, limit: MOST_MEMORY });
+        }
         self.memory.add(address, vec![0; bytes as usize], true, false)
     }
 

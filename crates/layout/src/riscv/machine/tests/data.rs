@@ -1,7 +1,6 @@
 //! Loads and stores, and what they may not touch.
 
 use super::{Machine, MachineError, RET, execute};
-use crate::riscv::machine::Nobody;
 use crate::riscv::testing::{CODE, DATA, image_of};
 use crate::trace::{Access, Trace};
 use proptest::prelude::*;
@@ -98,5 +97,6 @@ fn the_host_reads_and_writes_all_but_code() {
     machine.write_u64(0x9000_0ff8, 1).unwrap();
     let overlap = MachineError::Overlap { address: 0x9000_0fff, size: 1 };
     assert_eq!(machine.add_memory(0x9000_0fff, 1), Err(overlap));
-    machine.run(&mut Nobody).unwrap_err();
+    let too_large = MachineError::TooLarge { size: 1 << 60, limit: 64 << 20 };
+    assert_eq!(machine.add_memory(0xa000_0000, 1 << 60), Err(too_large));
 }
