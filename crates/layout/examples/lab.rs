@@ -1,10 +1,8 @@
 //! The stacks' paths through the source's caches, in every build: `cargo run --release --package warmcore-layout --example lab`.
 
-use std::num::NonZeroU32;
 use warmcore_cachesim::machines;
-use warmcore_layout::lab::{Form, Protocols, Switches, trace};
-use warmcore_layout::order::{CallGraph, Site, Strategy};
-use warmcore_layout::relocate::relocate;
+use warmcore_layout::lab::{Form, Protocols, Switches, placed, trace};
+use warmcore_layout::order::{Site, Strategy};
 use warmcore_layout::simulate::{Setup, Start};
 use warmcore_layout::trace::Trace;
 use warmcore_units::{Bytes, Cycles};
@@ -24,9 +22,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let traced = trace(&form.image()?, protocols, Switches::IMPROVED)?;
             show(&format!("{form:?}"), &setup, &traced)?;
             for strategy in Strategy::ALL {
-                let graph = CallGraph::new(&traced, NonZeroU32::MIN);
-                let placement = strategy.place(&traced, &graph, &site)?;
-                show(&format!("{form:?} {strategy:?}"), &setup, &relocate(&traced, &placement)?)?;
+                let image = placed(&form.image()?, protocols, strategy, &site)?;
+                show(
+                    &format!("{form:?} {strategy:?}"),
+                    &setup,
+                    &trace(&image, protocols, Switches::IMPROVED)?,
+                )?;
             }
         }
     }

@@ -1,7 +1,9 @@
 //! Why a round trip was not traced.
 
+use crate::cloning::CloneError;
 use crate::riscv::{ImageError, MachineError};
 use thiserror::Error;
+use warmcore_units::Fault;
 
 /// Why a round trip was not traced.
 #[derive(Debug, Error)]
@@ -12,6 +14,12 @@ pub enum LabError {
     /// The program did something that it must not.
     #[error("the program: {0}")]
     Machine(#[from] MachineError),
+    /// A function cannot be cloned.
+    #[error("cloning: {0}")]
+    Clone(#[from] CloneError),
+    /// Functions cannot be placed.
+    #[error("placing functions: {0}")]
+    Place(#[from] Fault),
     /// A layer lost a message of a network that loses none.
     #[error("{function} lost a message (status {status})")]
     Lost {

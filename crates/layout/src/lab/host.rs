@@ -1,6 +1,7 @@
 //! A host of the laboratory: a machine with the program, whose functions are called by name.
 
 use super::{LabError, Protocols};
+use crate::cloning;
 use crate::riscv::{Image, Machine};
 use crate::trace::Trace;
 
@@ -31,7 +32,9 @@ impl<'a> Host<'a> {
 
     /// Calls a half of the path, followed by `trace` if there is one.
     pub(super) fn path(&mut self, name: &str, trace: Option<&mut Trace>) -> Result<(), LabError> {
-        let address = self.image.address(name)?;
+        // Where the path was cloned, its clone is called.
+        let clone = self.image.address(&format!("{name}{}", cloning::SUFFIX));
+        let address = clone.or_else(|_| self.image.address(name))?;
         let status = match trace {
             Some(trace) => self.machine.call_observed(address, &[], trace)?,
             None => self.machine.call(address, &[])?,

@@ -9,10 +9,12 @@ mod error;
 mod exchange;
 mod host;
 mod images;
+mod placed;
 
 pub use error::LabError;
 pub use exchange::{Classifying, Switches, trace};
 pub use images::Form;
+pub use placed::placed;
 
 /// A stack of figure 1.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
