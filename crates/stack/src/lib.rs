@@ -66,7 +66,7 @@
 //!
 //! # RPC
 //!
-//! [`rpc`] has remote procedure calls as a pile of small protocols, the other stack of the latency
+//! [`rpc`] has remote procedure calls in many small protocols, the other stack of the latency
 //! experiments (Mosberger 1996, §2.1). Each layer prepends its header to a [`Packet`] on the way down,
 //! checks and strips it on the way up, and knows none of the others.
 //!

@@ -1,4 +1,4 @@
-//! Remote procedure calls as a pile of small protocols, without I/O.
+//! Remote procedure calls as a stack of small protocols, without I/O.
 //!
 //! This is the RPC stack of the x-kernel (O'Malley & Peterson, "A Dynamic Network Architecture", ACM TOCS
 //! 10(2), 1992), the second of the stacks whose latency Mosberger, Peterson, Bridges & O'Malley 1996

@@ -82,7 +82,7 @@ impl ClientChannel {
         Ok(())
     }
 
-    /// The server has the request, and works on it: the client waits with new patience.
+    /// The server has the request, and works on it: the count of retries begins again.
     pub(super) fn ack(&mut self, now: Duration, sequence: u32) -> Result<(), RpcDropReason> {
         self.expect(sequence)?;
         if let Some(waiting) = &mut self.waiting {

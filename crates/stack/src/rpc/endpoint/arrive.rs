@@ -106,6 +106,8 @@ impl Endpoint {
             }
             Ok(MselectCalled::Answer) => {
                 cold_path();
+                // The client has given up what it called before on this channel.
+                self.served.forget(call.channel);
                 if self.chan.reply(call, &mut self.work).is_ok() {
                     self.send();
                 }

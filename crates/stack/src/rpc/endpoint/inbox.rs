@@ -46,6 +46,13 @@ impl<T> Inbox<T> {
         fits
     }
 
+    /// Forgets what is there for a channel.
+    pub(super) fn forget(&mut self, channel: u16) {
+        if let Some(place) = self.places.get_mut(usize::from(channel)) {
+            place.what = None;
+        }
+    }
+
     /// Forgets all.
     pub(super) fn clear(&mut self) {
         self.places.iter_mut().for_each(|place| place.what = None);

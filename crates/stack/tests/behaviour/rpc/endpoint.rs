@@ -153,6 +153,26 @@ fn a_call_of_an_incarnation_that_is_gone_is_not_served() {
 }
 
 #[test]
+fn a_call_that_its_client_has_given_up_is_not_served_after_the_next() {
+    for procedure in [40, 99] {
+        let (mut client, mut server) = acquainted();
+        client.call(T0, 40, b"old").expect("a channel is free");
+        pass(T0, &mut client, &mut server);
+        while let Some(at) = client.deadline() {
+            client.time_passes(at);
+        }
+        assert!(matches!(client.event(), Some(Event::Failed { failure: Failure::TimedOut, .. })));
+        client.call(T0, procedure, b"new").expect("a channel is free");
+        pass(T0, &mut client, &mut server);
+        match server.event() {
+            Some(Event::Called { request, .. }) => assert_eq!((procedure, request), (40, &b"new"[..])),
+            other => assert_eq!((procedure, other), (99, None)),
+        }
+        assert_eq!(server.event(), None);
+    }
+}
+
+#[test]
 fn a_silent_peer_lets_every_call_fail() {
     let mut client = endpoint(1, &[]);
     let call = client.call(T0, 40, &bytes(5000)).expect("a channel is free");
