@@ -1,4 +1,4 @@
-//! The time to receive one UDP packet in each form of the stack, compared with smoltcp.
+//! The time to receive one UDP packet in each form of the stack, and one TCP segment, compared with smoltcp.
 //!
 //! Every receiver gets the same Ethernet frame, checks the same fields and checksums, and passes the
 //! payload to the application, which reads its first and last byte. All run in one process in
@@ -8,6 +8,7 @@
 //! Run with `make bench`.
 
 mod peer;
+mod segments;
 mod table;
 
 use peer::Smoltcp;
@@ -33,6 +34,9 @@ fn main() {
         for verify_udp_checksum in [true, false] {
             compare(payload, verify_udp_checksum, rounds);
         }
+    }
+    for payload in [1, 64, 1460] {
+        segments::compare(payload, rounds);
     }
     // Last, because it includes the load after the benchmark.
     provenance.finish();

@@ -1,4 +1,4 @@
-//! smoltcp, configured to receive one flow.
+//! smoltcp, configured to receive one flow of UDP.
 
 use smoltcp::iface::{Config, Interface, SocketHandle, SocketSet};
 use smoltcp::phy::{Checksum, Device, DeviceCapabilities, Medium, RxToken, TxToken};
