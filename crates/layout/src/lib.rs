@@ -9,3 +9,4 @@
 //! A [`trace`] is what one processor executed between two markers: its instructions, and what they loaded and stored.
 
 pub mod trace;
+pub mod x86;

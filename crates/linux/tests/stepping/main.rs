@@ -190,7 +190,7 @@ fn a_program_that_takes_too_long_is_ended() {
     let error = with_program(&launch, waiting).unwrap_err();
     assert!(matches!(error, SteppingError::TimeLimit { activity: Activity::Within(_), .. }), "{error}");
     *launch.arguments.last_mut().unwrap() = "sleep".into();
-    let error = with_program(&launch, |stepper| stepper.finish()).unwrap_err();
+    let error = with_program(&launch, Stepper::finish).unwrap_err();
     assert!(matches!(error, SteppingError::TimeLimit { activity: Activity::Ending, .. }), "{error}");
     assert!(started.elapsed() < Duration::from_secs(50), "it sleeps for 100 s");
 }
@@ -204,13 +204,13 @@ fn a_program_is_killed_with_its_stepper() {
 
 #[test]
 fn what_cannot_be_started_is_reported() {
-    let start = |path: &str| with_program(&Launch::new([path]), |stepper| stepper.finish()).unwrap_err();
+    let start = |path: &str| with_program(&Launch::new([path]), Stepper::finish).unwrap_err();
     assert!(matches!(start("/no/such/program"), SteppingError::NoSuchProgram { .. }));
     assert!(matches!(
         start(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")),
         SteppingError::NotExecutable { .. }
     ));
     let empty: [&str; 0] = [];
-    let error = with_program(&Launch::new(empty), |stepper| stepper.finish()).unwrap_err();
+    let error = with_program(&Launch::new(empty), Stepper::finish).unwrap_err();
     assert!(matches!(error, SteppingError::Unnamed));
 }
