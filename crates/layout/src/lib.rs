@@ -8,5 +8,9 @@
 //!
 //! A [`trace`] is what one processor executed between two markers: its instructions, and what they loaded and stored.
 
+pub mod lackey;
+#[cfg(target_arch = "x86_64")]
+pub mod native;
+pub mod program;
 pub mod trace;
 pub mod x86;
