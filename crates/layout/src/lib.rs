@@ -6,6 +6,10 @@
 //!                one path   stalls       bipartite, …
 //! ```
 //!
+//! - [`native`] traces a path of any x86-64 program, between two of its functions: [`program`] finds them by name, [`x86`]
+//!   says what each executed instruction reads and writes.
+//! - [`lackey`] reads traces that valgrind has made.
+//!
 //! A [`trace`] is what one processor executed between two markers: its instructions, and what they loaded and stored.
 
 pub mod lackey;

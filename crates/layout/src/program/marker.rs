@@ -84,7 +84,7 @@ impl Program {
         let symbol = self.find(&marker.name, marker.kind == MarkerKind::Code)?;
         let Marker { kind, name, offset } = marker.clone();
         let address = symbol.address.wrapping_add(offset);
-        let left = symbol.size.checked_sub(offset).unwrap_or_default();
+        let left = symbol.size.saturating_sub(offset);
         match kind {
             _ if offset > 0 && left == 0 => Err(MarkerError::Outside { name, size: symbol.size, offset }),
             MarkerKind::Code => Ok(Place::Code(address)),

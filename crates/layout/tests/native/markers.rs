@@ -56,7 +56,7 @@ fn a_store_is_a_marker_where_the_processor_watches_it() {
             assert_eq!(last.accesses.last().map(|access| access.size), Some(8));
         }
         Err(NativeError::Stepping(error @ SteppingError::NotWatched { .. })) => {
-            eprintln!("not checked: {error}")
+            eprintln!("not checked: {error}");
         }
         Err(error) => panic!("{error}"),
     }

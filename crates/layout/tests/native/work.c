@@ -1,4 +1,5 @@
 // A path with instructions of many shapes, all of them our own: nothing depends on the processor's features.
+// Locked instructions are left out: valgrind makes of each a load and a compare-and-exchange.
 #include <stdint.h>
 
 struct node {
@@ -36,9 +37,7 @@ KEPT void copy(void) {
 
 KEPT void count(uint64_t value) {
     counts[value % 8] += value / 7;
-    __atomic_fetch_add(&requests, 1, __ATOMIC_SEQ_CST);
-    uint64_t expected = value;
-    __atomic_compare_exchange_n(&counts[1], &expected, value + 1, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+    requests++;
     for (int i = 0; i < 8; i++) reals[i] = reals[i] * 1.5 + reals[7 - i];
 }
 
