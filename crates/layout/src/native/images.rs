@@ -2,7 +2,8 @@
 
 use super::NativeError;
 use crate::program::{Marker, MarkerError, Place, Program};
-use crate::trace::Function;
+use crate::trace::{Function, Trace};
+use std::ops::Range;
 use std::path::Path;
 use warmcore_linux::stepping::{Mapping, Stepper};
 
@@ -15,6 +16,8 @@ struct Image {
     name: String,
     program: Program,
     bias: u64,
+    /// Where its code lies.
+    code: Range<u64>,
 }
 
 /// Files that a process executes, its own first.
@@ -51,9 +54,12 @@ impl Images {
         }
     }
 
-    /// The functions of all files.
-    pub(super) fn functions(&self) -> Vec<Function> {
-        self.0.iter().flat_map(|image| image.program.functions(image.bias)).collect()
+    /// The functions of the program, and of the libraries that some path enters.
+    pub(super) fn functions(&self, paths: &[Trace]) -> Vec<Function> {
+        let executed = || paths.iter().flat_map(Trace::instructions).map(|instruction| instruction.address);
+        let is_entered = |image: &Image| executed().any(|address| image.code.contains(&address));
+        let entered = self.0.iter().enumerate().filter(|(index, image)| *index == 0 || is_entered(image));
+        entered.flat_map(|(_, image)| image.program.functions(image.bias)).collect()
     }
 }
 
@@ -72,10 +78,10 @@ fn load(stepper: &Stepper, mapping: &Mapping, is_own: bool) -> Result<Option<Ima
     match parsed {
         Err(error) if is_own => Err(error.into()),
         Err(_) => Ok(None),
-        Ok(program) => Ok(program.bias(mapping.offset, mapping.start).map(|bias| Image {
-            name: mapping.name.clone(),
-            program,
-            bias,
-        })),
+        Ok(program) => {
+            let name = mapping.name.clone();
+            let code = mapping.start..mapping.end;
+            Ok(program.bias(mapping.offset, mapping.start).map(|bias| Image { name, program, bias, code }))
+        }
     }
 }

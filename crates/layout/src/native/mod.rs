@@ -73,7 +73,7 @@ pub fn trace(request: &Request) -> Result<Traced, NativeError> {
         }
         // The path may have loaded libraries.
         images.refresh(stepper)?;
-        let functions = images.functions();
+        let functions = images.functions(&paths);
         let paths = paths.into_iter().map(|path| path.with_functions(functions.clone())).collect();
         let end = if request.finish { Some(stepper.finish()?) } else { None };
         Ok(Traced { paths, end })

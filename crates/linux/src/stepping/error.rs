@@ -158,8 +158,13 @@ pub enum Activity {
     Starting,
     /// It ran and had not reached the first marker.
     Before(Stop),
-    /// It was stepped, this many instructions, and had not reached the second marker.
-    Within(u64),
+    /// It was stepped and had not reached the second marker.
+    Within {
+        /// The second marker.
+        last: Stop,
+        /// Executed instructions since the first.
+        steps: u64,
+    },
     /// All paths were recorded, and it had not ended.
     Ending,
 }
@@ -169,7 +174,12 @@ impl std::fmt::Display for Activity {
         match self {
             Self::Starting => f.write_str("it loaded its libraries"),
             Self::Before(first) => write!(f, "the first marker, {first}, was not reached"),
-            Self::Within(steps) => write!(f, "it was stepped, {steps} instructions after the first marker"),
+            Self::Within { last, steps } => {
+                write!(
+                    f,
+                    "it was stepped, {steps} instructions after the first marker; the second, {last}, was not reached"
+                )
+            }
             Self::Ending => f.write_str("it went on after its last path"),
         }
     }

@@ -42,7 +42,8 @@ impl Stepper {
                 return Ok(Report::ProgramEnded(end));
             }
             if !self.threads.contains(&thread) {
-                self.welcome(thread)?;
+                // It may have been killed meanwhile.
+                self.welcome(thread).or_else(unless_gone)?;
                 continue;
             }
             match status >> 16 {
@@ -89,7 +90,7 @@ impl Stepper {
 
     /// Lets a stopped thread go on. One that was killed meanwhile reports its end later.
     pub(super) fn resume(&self, thread: pid_t, how: Resume, signal: c_int) -> Result<(), SteppingError> {
-        ptrace::resume(thread, how, signal).or_else(|error| if is_gone(&error) { Ok(()) } else { Err(error) })
+        ptrace::resume(thread, how, signal).or_else(unless_gone)
     }
 
     /// Deals with a signal for a thread that nobody waits for: takes back what tracing caused, passes on the rest.
@@ -140,7 +141,16 @@ fn vanished() -> SteppingError {
     SteppingError::System { call: "waitpid", source: io::Error::from_raw_os_error(libc::ECHILD) }
 }
 
-/// Whether a call failed because its thread was killed meanwhile.
+/// Whether a call failed because its thread was killed meanwhile: it is not there, or has no files in `/proc` any more.
 pub(super) fn is_gone(error: &SteppingError) -> bool {
-    matches!(error, SteppingError::System { source, .. } if source.raw_os_error() == Some(libc::ESRCH))
+    let number = match error {
+        SteppingError::System { source, .. } => source.raw_os_error(),
+        _ => None,
+    };
+    matches!(number, Some(libc::ESRCH | libc::ENOENT))
+}
+
+/// The error of a call, unless its thread was killed meanwhile.
+pub(super) fn unless_gone(error: SteppingError) -> Result<(), SteppingError> {
+    if is_gone(&error) { Ok(()) } else { Err(error) }
 }

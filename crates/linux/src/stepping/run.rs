@@ -2,7 +2,7 @@
 
 use super::debug::{self, Condition, Conditions, Slot};
 use super::error::{Activity, SteppingError};
-use super::events::{Report, is_gone};
+use super::events::{Report, is_gone, unless_gone};
 use super::launch::Launch;
 use super::memory::{Mapping, Memory};
 use super::watchdog::Watchdog;
@@ -124,10 +124,7 @@ impl Stepper {
         }
         loop {
             match self.next_report()? {
-                Report::Stopped(thread, signal) => match self.pass_on(thread, signal) {
-                    Err(error) if !is_gone(&error) => return Err(error),
-                    _ => {}
-                },
+                Report::Stopped(thread, signal) => self.pass_on(thread, signal).or_else(unless_gone)?,
                 Report::ThreadEnded(_) => {}
                 Report::ProgramEnded(end) => return Ok(end),
             }
@@ -224,6 +221,7 @@ impl Stepper {
         };
         match self.activity {
             Activity::Before(first) => self.ended_before(end, first),
+            Activity::Within { last, steps } => self.ended_within(end, last, steps),
             _ => SteppingError::NotStarted {
                 program,
                 source: std::io::Error::other(format!("{error}; {end}")),

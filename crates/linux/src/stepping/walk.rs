@@ -59,7 +59,7 @@ impl Stepper {
             if steps % STAY == 0 {
                 self.join_cpu_of(thread);
             }
-            self.activity = Activity::Within(steps);
+            self.activity = Activity::Within { last, steps };
             let stopped = self.advance(thread, &pending, signal, (last, steps))?;
             signal = 0;
             if is_step(thread, stopped, &pending) {
@@ -130,7 +130,7 @@ impl Stepper {
         }
     }
 
-    fn ended_within(&self, end: End, last: Stop, steps: u64) -> SteppingError {
+    pub(super) fn ended_within(&self, end: End, last: Stop, steps: u64) -> SteppingError {
         let program = self.program.clone();
         if self.last_came {
             return SteppingError::WrongOrder { program, last };

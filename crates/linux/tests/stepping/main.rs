@@ -188,7 +188,7 @@ fn a_program_that_takes_too_long_is_ended() {
     assert!(matches!(error, SteppingError::TimeLimit { activity: Activity::Before(_), .. }), "{error}");
     *launch.arguments.last_mut().unwrap() = "loop".into();
     let error = with_program(&launch, waiting).unwrap_err();
-    assert!(matches!(error, SteppingError::TimeLimit { activity: Activity::Within(_), .. }), "{error}");
+    assert!(matches!(error, SteppingError::TimeLimit { activity: Activity::Within { .. }, .. }), "{error}");
     *launch.arguments.last_mut().unwrap() = "sleep".into();
     let error = with_program(&launch, Stepper::finish).unwrap_err();
     assert!(matches!(error, SteppingError::TimeLimit { activity: Activity::Ending, .. }), "{error}");
