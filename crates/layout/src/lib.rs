@@ -6,16 +6,25 @@
 //!                one path   stalls       bipartite, …
 //! ```
 //!
+//! - [`native`] traces a path of any x86-64 program, between two of its functions: [`program`] finds them by name, [`x86`]
+//!   says what each executed instruction reads and writes.
+//! - [`lackey`] reads traces that valgrind has made.
+//!
 //! A [`trace`] is what one processor executed between two markers: its instructions, and what they loaded and stored.
 //! [`riscv`] executes bare programs and traces them; [`cloning`] copies their functions to other places.
 
 pub mod cloning;
 pub mod lab;
+pub mod lackey;
 pub mod linker;
+#[cfg(target_arch = "x86_64")]
+pub mod native;
 pub mod order;
+pub mod program;
 pub mod relocate;
 pub mod riscv;
 #[cfg(test)]
 mod sample;
 pub mod simulate;
 pub mod trace;
+pub mod x86;

@@ -16,6 +16,7 @@
 //! | [`sched_trace`] | records who runs where, who blocks and who migrates, from the scheduler's tracepoints |
 //! | [`scheduler_counts`] | how often a thread was switched out and migrated |
 //! | [`steal`] | the time a hypervisor took away |
+//! | [`stepping`] | steps a thread of another program between two markers, instruction by instruction |
 //! | [`executable`] | blocks of code large enough to displace an instruction cache |
 //! | [`region`] | resident memory to displace a data cache, in huge pages if wanted |
 //! | [`net`] | receives and sends Ethernet frames |
@@ -28,8 +29,8 @@
 //! can be examined ([`Probe::root`]).
 //!
 //! `unsafe` is confined to a few modules: `getrusage`, which no safe crate offers (`usage`), memory
-//! mappings (`mapping`), the jump into a code block (`executable`), and the stack of a
-//! [`protocol_thread`]. In [`net`] these are its system calls (`net::kernel`), memory shared with the
+//! mappings (`mapping`), the jump into a code block (`executable`), the stack of a
+//! [`protocol_thread`], and the requests of a tracer (`stepping::ptrace`, `stepping::launch`). In [`net`] these are its system calls (`net::kernel`), memory shared with the
 //! kernel (`net::shared`), and the two devices whose protocols decide who owns a frame in that memory
 //! (`net::packet`, `net::xdp`).
 
@@ -63,6 +64,8 @@ pub mod sched_ext;
 pub mod sched_trace;
 pub mod scheduler_counts;
 pub mod steal;
+#[cfg(target_arch = "x86_64")]
+pub mod stepping;
 mod tree;
 pub mod tuning;
 #[allow(unsafe_code)]

@@ -71,6 +71,12 @@ impl Trace {
         Self { functions, ..Self::default() }
     }
 
+    /// The same of a program with `functions`, where they are known only afterwards.
+    #[must_use]
+    pub fn with_functions(self, functions: Vec<Function>) -> Self {
+        Self { functions: Self::new(functions).functions, ..self }
+    }
+
     /// `instruction` was executed and touched `accesses`.
     pub fn push(&mut self, instruction: &Instruction, accesses: &[Access]) {
         let next = self.instructions.len() as u32;

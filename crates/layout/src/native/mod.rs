@@ -1,0 +1,130 @@
+//! Traces of a native program: what one of its threads executes between two markers.
+//!
+//! [`trace`] starts the program, lets it run to the first marker and steps it to the last
+//! ([`warmcore_linux::stepping`]), decodes what was executed ([`crate::x86`]) and names the functions of the program, its
+//! libraries and the kernel's vDSO ([`crate::program`]). What the kernel executes in a system call is not seen.
+
+mod error;
+mod images;
+
+pub use error::NativeError;
+
+use crate::program::{Marker, Place};
+use crate::trace::{Access, Trace};
+use crate::x86::{Decoder, Values};
+use images::Images;
+use warmcore_linux::stepping::{End, Launch, Step, Stepper, Stop, with_program};
+
+/// The most elements of a repeated string instruction: clearing 16 MiB by bytes.
+const MOST_ITERATIONS: u64 = 16 << 20;
+
+/// What to trace.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The program, and how far to go.
+    pub launch: Launch,
+    /// Where a path begins.
+    pub first: Marker,
+    /// Where it ends.
+    pub last: Marker,
+    /// How many paths.
+    pub passes: usize,
+    /// Lets the program run to its end afterwards; otherwise it is killed.
+    pub finish: bool,
+}
+
+/// What was traced.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Traced {
+    /// The paths, in order.
+    pub paths: Vec<Trace>,
+    /// How the program ended by itself.
+    pub end: Option<End>,
+}
+
+/// Starts a program and traces paths of it.
+///
+/// # Errors
+/// If it cannot be started, a marker is not in it or not reached, or the time is up.
+///
+/// ```no_run
+/// use warmcore_layout::native::{Request, trace};
+/// use warmcore_linux::stepping::Launch;
+/// let traced = trace(&Request {
+///     launch: Launch::new(["./server", "--port", "7000"]),
+///     first: "server::receive".parse()?,
+///     last: "server::send".parse()?,
+///     passes: 10,
+///     finish: false,
+/// })?;
+/// println!("{} instructions", traced.paths[0].steps().len());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn trace(request: &Request) -> Result<Traced, NativeError> {
+    with_program(&request.launch, |stepper| {
+        let mut images = Images::default();
+        images.refresh(stepper)?;
+        let first = stop(images.place(&request.first)?);
+        let last = stop(images.place(&request.last)?);
+        let mut recorder = Recorder::default();
+        let mut paths = Vec::new();
+        for _ in 0..request.passes {
+            paths.push(recorder.record(stepper, first, last)?);
+        }
+        // The path may have loaded libraries.
+        images.refresh(stepper)?;
+        let functions = images.functions(&paths);
+        let paths = paths.into_iter().map(|path| path.with_functions(functions.clone())).collect();
+        let end = if request.finish { Some(stepper.finish()?) } else { None };
+        Ok(Traced { paths, end })
+    })
+}
+
+fn stop(place: Place) -> Stop {
+    match place {
+        Place::Code(address) => Stop::Execute(address),
+        Place::Store { address, size } => Stop::Store { address, size },
+    }
+}
+
+/// Makes a trace of steps.
+#[derive(Debug, Default)]
+struct Recorder {
+    decoder: Decoder,
+    /// What one step touches; kept to be used again.
+    accesses: Vec<Access>,
+}
+
+impl Recorder {
+    fn record(&mut self, stepper: &mut Stepper, first: Stop, last: Stop) -> Result<Trace, NativeError> {
+        let mut trace = Trace::default();
+        let mut fault = None;
+        stepper.path(first, last, &mut |step| {
+            if fault.is_none() {
+                fault = self.add(&mut trace, step).err();
+            }
+        })?;
+        fault.map_or(Ok(trace), Err)
+    }
+
+    fn add(&mut self, trace: &mut Trace, step: &Step<'_>) -> Result<(), NativeError> {
+        let address = step.registers.ip;
+        if let Some(iterations) = step.iterations.filter(|&iterations| iterations > MOST_ITERATIONS) {
+            return Err(NativeError::TooMuchData { address, iterations });
+        }
+        self.accesses.clear();
+        let instruction = self.decoder.decode(step.bytes, address, &values(step), &mut self.accesses)?;
+        trace.push(&instruction, &self.accesses);
+        Ok(())
+    }
+}
+
+fn values(step: &Step<'_>) -> Values {
+    Values {
+        general: step.registers.general,
+        flags: step.registers.flags,
+        fs_base: step.registers.fs_base,
+        gs_base: step.registers.gs_base,
+        iterations: step.iterations,
+    }
+}

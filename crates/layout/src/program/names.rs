@@ -1,0 +1,157 @@
+//! Finds the symbol that a user means.
+
+use super::symbols::Symbol;
+use super::{Marker, MarkerError, MarkerKind, Program};
+
+/// How many names an error lists.
+const LISTED: usize = 5;
+
+impl Program {
+    /// Whether it has exactly the name of `marker`.
+    #[must_use]
+    pub fn has(&self, marker: &Marker) -> bool {
+        let is_code = marker.kind == MarkerKind::Code;
+        self.symbols.iter().any(|symbol| symbol.is_code == is_code && is(symbol, &marker.name))
+    }
+
+    /// The code or object that `name` means.
+    pub(super) fn find(&self, name: &str, is_code: bool) -> Result<&Symbol, MarkerError> {
+        let all = || self.symbols.iter().filter(move |symbol| symbol.is_code == is_code);
+        if all().next().is_none() || (self.is_stripped() && !all().any(|symbol| is(symbol, name))) {
+            return Err(MarkerError::Stripped { name: name.to_owned(), program: self.name().to_owned() });
+        }
+        for means in [is, ends_with, contains] {
+            let mut found: Vec<&Symbol> = all().filter(|symbol| means(symbol, name)).collect();
+            found.dedup_by_key(|symbol| symbol.address);
+            match found[..] {
+                [] => {}
+                [symbol] => return Ok(symbol),
+                _ => return Err(ambiguous(name, &found)),
+            }
+        }
+        Err(MarkerError::Unknown {
+            name: name.to_owned(),
+            what: if is_code { "function" } else { "object" },
+            program: self.name().to_owned(),
+            nearest: nearest(name, all()),
+        })
+    }
+}
+
+fn is(symbol: &Symbol, name: &str) -> bool {
+    symbol.symbol == name || symbol.name == name
+}
+
+fn ends_with(symbol: &Symbol, name: &str) -> bool {
+    symbol.name.strip_suffix(name).is_some_and(|before| before.ends_with("::"))
+}
+
+fn contains(symbol: &Symbol, name: &str) -> bool {
+    symbol.name.contains(name)
+}
+
+fn ambiguous(name: &str, found: &[&Symbol]) -> MarkerError {
+    let occurs_once = |symbol: &Symbol| found.iter().filter(|other| other.name == symbol.name).count() == 1;
+    let shown =
+        |symbol: &&Symbol| if occurs_once(symbol) { symbol.name.clone() } else { symbol.symbol.clone() };
+    let mut candidates: Vec<String> = found.iter().take(LISTED).map(shown).collect();
+    if found.len() > LISTED {
+        candidates.push(format!("and {} more", found.len() - LISTED));
+    }
+    MarkerError::Ambiguous { name: name.to_owned(), candidates }
+}
+
+/// The names that take the fewest changes to become `name`, with or without the modules before them.
+fn nearest<'a>(name: &str, all: impl Iterator<Item = &'a Symbol>) -> Vec<String> {
+    let distance = |symbol: &Symbol| {
+        let last = symbol.name.rsplit("::").next().unwrap_or_default();
+        changes(name, last).min(changes(name, &symbol.name))
+    };
+    let mut names: Vec<(usize, &str)> = all
+        .map(|symbol| (distance(symbol), symbol.name.as_str()))
+        .filter(|(distance, _)| *distance <= name.len() / 2)
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    names.into_iter().take(LISTED).map(|(_, name)| name.to_owned()).collect()
+}
+
+/// How many bytes must be inserted, removed or replaced to make one text of the other (Levenshtein 1966).
+fn changes(one: &str, other: &str) -> usize {
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (index, byte) in one.bytes().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], index + 1);
+        for (column, candidate) in other.bytes().enumerate() {
+            let replaced = diagonal + usize::from(byte != candidate);
+            diagonal = row[column + 1];
+            row[column + 1] = replaced.min(diagonal + 1).min(row[column] + 1);
+        }
+    }
+    row[other.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn symbol(symbol: &str, address: u64, is_code: bool) -> Symbol {
+        Symbol {
+            name: format!("{:#}", rustc_demangle::demangle(symbol)),
+            symbol: symbol.to_owned(),
+            address,
+            size: 16,
+            is_code,
+        }
+    }
+
+    fn program(symbols: Vec<Symbol>) -> Program {
+        Program { name: "server".to_owned(), symbols, segments: Vec::new(), has_symbol_table: true }
+    }
+
+    fn sample() -> Program {
+        program(vec![
+            symbol("_ZN6server6handle17h05af221e174051e9E", 16, true),
+            symbol("_ZN6server12handle_error17h05af221e174051e9E", 32, true),
+            symbol("_ZN6server4recv17h05af221e174051e9E", 48, true),
+            symbol("_ZN6server4recv17h15af221e174051e9E", 64, true),
+            symbol("main", 80, true),
+            symbol("main_alias", 80, true),
+            symbol("requests", 96, false),
+        ])
+    }
+
+    #[test]
+    fn names_are_found_whole_by_their_end_and_by_a_part() {
+        let program = sample();
+        let find = |name: &str| program.find(name, true).map(|symbol| symbol.address);
+        assert_eq!(find("server::handle"), Ok(16));
+        assert_eq!(find("handle"), Ok(16), "the other merely contains it");
+        assert_eq!(find("_error"), Ok(32));
+        assert_eq!(find("_ZN6server4recv17h15af221e174051e9E"), Ok(64));
+        assert_eq!(find("mai"), Ok(80), "two names of one place");
+        assert_eq!(program.find("requests", false).map(|symbol| symbol.address), Ok(96));
+    }
+
+    #[test]
+    fn what_is_not_found_or_not_alone_is_explained() {
+        let program = sample();
+        let refused = |name: &str| program.find(name, true).unwrap_err().to_string();
+        let twice = refused("recv");
+        assert!(twice.contains("`_ZN6server4recv17h05af221e174051e9E`, `_ZN6server4recv17h15af"), "{twice}");
+        let parts = refused("hand");
+        assert!(parts.contains("could be `server::handle`, `server::handle_error`: write more"), "{parts}");
+        assert_eq!(refused("hendle"), "server has no function `hendle`; nearest: `server::handle`");
+        assert_eq!(refused("zzzzzz"), "server has no function `zzzzzz`");
+        let mut stripped = program.clone();
+        stripped.has_symbol_table = false;
+        let refused = stripped.find("absent", true).unwrap_err().to_string();
+        assert!(refused.contains("strip = \"none\""), "{refused}");
+    }
+
+    #[test]
+    fn changes_are_counted() {
+        assert_eq!(changes("kitten", "sitting"), 3);
+        assert_eq!(changes("", "abc"), 3);
+        assert_eq!(changes("abc", "abc"), 0);
+    }
+}

@@ -1,0 +1,81 @@
+//! Markers by name, in programs with and without names.
+
+use crate::compiled::compile;
+use warmcore_layout::native::{self, NativeError, Request, Traced};
+use warmcore_layout::program::Program;
+use warmcore_layout::trace::Trace;
+use warmcore_linux::stepping::{Launch, SteppingError};
+
+fn trace(options: &[&str], first: &str, last: &str) -> Result<Traced, NativeError> {
+    let folder = tempfile::tempdir().unwrap();
+    let program = compile(folder.path(), "cc", "work.c", options);
+    native::trace(&Request {
+        launch: Launch::new([&program]),
+        first: first.parse()?,
+        last: last.parse()?,
+        passes: 1,
+        finish: false,
+    })
+}
+
+fn refused(options: &[&str], first: &str, last: &str) -> String {
+    trace(options, first, last).unwrap_err().to_string()
+}
+
+#[test]
+fn functions_of_a_program_that_may_lie_anywhere_are_found() {
+    let traced = trace(&["-O1", "-pie", "-fPIE"], "begin", "finish").unwrap();
+    let path = &traced.paths[0];
+    let first = path.steps().next().unwrap().instruction;
+    let begin = path.function_at(first.address).map(|index| &path.functions()[index]).unwrap();
+    assert_eq!((begin.name.as_str(), begin.address), ("begin", first.address));
+}
+
+#[test]
+fn offsets_and_functions_of_libraries_are_markers() {
+    let path = |first: &str, last: &str| trace(&["-O1"], first, last).unwrap().paths.remove(0);
+    let whole = path("begin", "finish");
+    let second =
+        whole.steps().nth(1).unwrap().instruction.address - whole.steps().next().unwrap().instruction.address;
+    let rest = path(&format!("begin+{second:#x}"), "finish");
+    assert_eq!(rest.steps().len() + 1, whole.steps().len());
+    let to_exit = path("begin", "exit");
+    assert!(to_exit.steps().len() > 2 * whole.steps().len(), "main returns to the C library");
+    let has = |path: &Trace, name: &str| path.functions().iter().any(|function| function.symbol == name);
+    assert!(
+        has(&to_exit, "malloc") && !has(&whole, "malloc"),
+        "libraries that the path enters have their functions"
+    );
+}
+
+#[test]
+fn a_store_is_a_marker_where_the_processor_watches_it() {
+    match trace(&["-O1"], "begin", "store:requests") {
+        Ok(traced) => {
+            let path = &traced.paths[0];
+            let last = path.steps().last().unwrap();
+            let function = path.function_at(last.instruction.address).unwrap();
+            assert_eq!(path.functions()[function].name, "count");
+            assert_eq!(last.accesses.last().map(|access| access.size), Some(8));
+        }
+        Err(NativeError::Stepping(error @ SteppingError::NotWatched { .. })) => {
+            eprintln!("not checked: {error}");
+        }
+        Err(error) => panic!("{error}"),
+    }
+    assert!(refused(&["-O1"], "begin", "store:counts").contains("`counts` has 64 bytes"));
+}
+
+#[test]
+fn names_that_are_not_there_are_explained() {
+    let error = refused(&["-O1"], "begin", "finsh");
+    assert!(error.contains("no function `finsh`; nearest: `finish`"), "{error}");
+    let error = refused(&["-O1", "-s"], "begin", "finish");
+    assert!(error.contains("has no symbols, so `begin` cannot be found"), "{error}");
+    let error = refused(&["-O1"], "begin+0x10000", "finish");
+    assert!(error.contains("an offset of 0x10000 is not within it"), "{error}");
+    let error = refused(&["-O1"], "finish", "_start");
+    assert!(error.contains("before the first and not after it"), "{error}");
+    let script = Program::parse("run.sh", b"#!/bin/sh\n").unwrap_err().to_string();
+    assert!(script.contains("give an ELF file for x86-64, not a script"), "{script}");
+}
