@@ -2,6 +2,7 @@
 
 use super::{Values, decode};
 use crate::trace::Class;
+use proptest::prelude::*;
 use warmcore_cachesim::Kind::{self, Load, Store};
 
 /// Bytes, their class, and kind, address and size of each access.
@@ -152,4 +153,21 @@ fn bytes_that_are_no_instruction_are_refused() {
     assert_eq!(refused.to_string(), "the bytes at 0x401000 are no x86-64 instruction: 06");
     assert!(decode(&[0x48, 0x8b], IP, &values()).is_err(), "the end is missing");
     assert!(decode(&[], IP, &values()).is_err());
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_are_an_instruction_or_refused(
+        bytes in prop::collection::vec(any::<u8>(), 0..16),
+        ip: u64,
+        general: [u64; 16],
+        flags: u64,
+        iterations in 0_u64..100,
+    ) {
+        let values = Values { general, flags, fs_base: ip, gs_base: flags, iterations: Some(iterations) };
+        if let Ok((instruction, accesses)) = decode(&bytes, ip, &values) {
+            prop_assert!((1..=bytes.len()).contains(&usize::from(instruction.length)));
+            prop_assert!(accesses.len() <= 2 * 100, "{accesses:?}");
+        }
+    }
 }

@@ -79,3 +79,27 @@ fn names_that_are_not_there_are_explained() {
     let script = Program::parse("run.sh", b"#!/bin/sh\n").unwrap_err().to_string();
     assert!(script.contains("give an ELF file for x86-64, not a script"), "{script}");
 }
+
+/// Each byte of the headers and of the symbols in turn: a program is whole, or refused.
+#[test]
+fn damaged_programs_are_refused_or_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = compile(folder.path(), "cc", "work.c", &["-O1"]);
+    let whole = std::fs::read(program).unwrap();
+    let read = |bytes: &[u8]| {
+        Program::parse("damaged", bytes).map(|program| (program.functions(1), program.bias(0, 1)))
+    };
+    let functions = read(&whole).unwrap().0;
+    assert!(functions.iter().any(|function| function.name == "begin"));
+    for length in (0..whole.len()).step_by(97) {
+        let _ = read(&whole[..length]);
+    }
+    let mut damaged = whole.clone();
+    for index in (0..1024).chain((1024..whole.len()).step_by(7)) {
+        for damage in [0x01, 0x80, 0xff] {
+            damaged[index] ^= damage;
+            let _ = read(&damaged);
+            damaged[index] = whole[index];
+        }
+    }
+}

@@ -18,6 +18,9 @@
 //! - Signals reach the program. A handler that runs on a path belongs to the path.
 //! - A system call is one step, and so is a repeated string instruction.
 //!
+//! What cannot be had: a stepped thread is about a thousand times as slow as another (some 30,000 steps a second), so a
+//! timer that signals it every millisecond leaves it no time for its path.
+//!
 //! The kernel lets only the thread that started a program trace it, and tells that thread alone what becomes of its
 //! children. So each stepper has a thread of its own.
 

@@ -91,6 +91,34 @@ fn a_handled_signal_is_part_of_the_path() {
     assert_eq!(end, End::Exited(0));
 }
 
+/// The addresses of the system calls of the path from `begin` to `finish`, and how the program ended.
+fn system_calls(how: &str) -> Result<(Vec<u64>, End), SteppingError> {
+    with_program(&launch(how), |stepper| {
+        let mut calls = Vec::new();
+        stepper.path(code("begin"), code("finish"), &mut |step| {
+            if step.bytes.starts_with(&[0x0f, 0x05]) {
+                calls.push(step.registers.ip);
+            }
+        })?;
+        Ok((calls, stepper.finish()?))
+    })
+}
+
+#[test]
+fn a_system_call_is_one_step_even_if_a_signal_interrupts_it() {
+    let (steps, end) = once("interrupted").unwrap();
+    assert!(contains(&steps, "handled"));
+    assert_eq!(end, End::Exited(0));
+    let (calls, _) = system_calls("interrupted").unwrap();
+    assert_eq!(calls.len(), 3, "the alarm, the pause, and the return from the handler: {calls:x?}");
+    let (calls, end) = system_calls("restarted").unwrap();
+    assert_eq!(
+        (calls.len(), end),
+        (1, End::Exited(0)),
+        "the end of a child, which nobody handles: {calls:x?}"
+    );
+}
+
 #[test]
 fn an_instruction_that_faults_ends_the_program() {
     let error = once("crash").unwrap_err();

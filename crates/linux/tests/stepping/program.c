@@ -71,6 +71,23 @@ int main(int count, char **arguments) {
         begin();
         raise(SIGUSR1);
         finish();
+    } else if (!strcmp(how, "interrupted")) {
+        signal(SIGALRM, on_signal);
+        begin();
+        ualarm(20000, 0);
+        pause();
+        finish();
+    } else if (!strcmp(how, "restarted")) {
+        pid_t child = fork();
+        if (!child) {
+            usleep(50000);
+            _exit(0);
+        }
+        struct timespec pause = {0, 200000000};
+        begin();
+        int failed = nanosleep(&pause, 0);
+        finish();
+        return failed ? 1 : 0;
     } else if (!strcmp(how, "crash")) {
         begin();
         *(volatile int *)0 = 1;
