@@ -98,6 +98,9 @@ fn run(arguments: Arguments) -> miette::Result<()> {
         Some(Command::Reproduce(ReproduceCommand::Falsafi1998(arguments))) => {
             reproduce::falsafi::run(&arguments)
         }
+        Some(Command::Reproduce(ReproduceCommand::Mosberger1996(arguments))) => {
+            reproduce::mosberger::run(&arguments)
+        }
         Some(Command::Machine(arguments)) => machine::run(&arguments),
         Some(Command::Host(command)) => host::run(&command),
         Some(Command::Transfer(arguments)) => transfer::run(&arguments),

@@ -133,9 +133,9 @@ fn files(page: &str) -> Vec<FileEntry> {
             ("summary.json", "What --json prints."),
             ("scenario.toml", "What was compared, for --scenario."),
         ],
-        "warmcore-reproduce-salehi-1994" | "warmcore-reproduce-foong-2004" => {
-            vec![REPORT, CLAIMS, RESULTS, JOURNAL]
-        }
+        "warmcore-reproduce-salehi-1994"
+        | "warmcore-reproduce-foong-2004"
+        | "warmcore-reproduce-mosberger-1996" => vec![REPORT, CLAIMS, RESULTS, JOURNAL],
         "warmcore-report" => vec![REPORT],
         "warmcore-machine" | "warmcore-host-show" | "warmcore-host-capture" | "warmcore-host-plan" => {
             vec![MACHINE]

@@ -3,6 +3,7 @@
 
 pub(crate) mod falsafi;
 pub(crate) mod foong;
+pub(crate) mod mosberger;
 pub(crate) mod salehi;
 pub(crate) mod torrellas;
 

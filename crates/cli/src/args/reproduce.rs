@@ -2,6 +2,7 @@
 
 use super::{ResumableArguments, quantity, values, whole};
 use clap::{Args, Subcommand};
+use std::path::PathBuf;
 use warmcore_measure::transfer::{CONNECTIONS, SIZES};
 use warmcore_scenario::ProfileSource;
 
@@ -45,6 +46,16 @@ pub(crate) enum ReproduceCommand {
     /// results.parquet and results.csv, a row for each run; and points.journal, from which --resume goes on after an interruption.
     #[command(name = "falsafi-1998")]
     Falsafi1998(FalsafiArguments),
+
+    /// Mosberger, Peterson, Bridges & O'Malley 1996: what the layout of code costs a short path
+    ///
+    /// Executes a TCP/IP and an RPC stack in six builds on a machine of ours, traces one request and its response, and simulates the
+    /// caches and the processor of a DEC 3000/600: tables 1 to 9. With --native, round trips of the same builds are measured on
+    /// this machine. Writes into the output folder: report.html; claims.parquet, claims.csv and claims.json, published
+    /// values and ours with verdicts; results.parquet and results.csv, a row for each run; and points.journal, from which
+    /// --resume goes on after an interruption. It takes some seconds, and with --native some minutes.
+    #[command(name = "mosberger-1996")]
+    Mosberger1996(MosbergerArguments),
 }
 
 /// What every source takes.
@@ -124,6 +135,22 @@ pub(crate) struct TorrellasArguments {
     })
 )]
 pub(crate) struct FalsafiArguments {
+    #[command(flatten)]
+    pub(crate) common: ReproduceArguments,
+}
+
+#[derive(Args, Debug)]
+#[command(
+    mut_arg("figures", |figures| figures.help("Only these tables: table-1 to table-9 [default: all]")),
+    mut_arg("quick", |quick| {
+        quick.help("Take a first look: fewer random orders of functions, and fewer blocks of round trips")
+    })
+)]
+pub(crate) struct MosbergerArguments {
+    /// Measure round trips of the six programs in this folder, as `scripts/build-lab --native` makes them
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) native: Option<PathBuf>,
+
     #[command(flatten)]
     pub(crate) common: ReproduceArguments,
 }

@@ -1,6 +1,7 @@
 //! Why a round trip was not traced.
 
 use crate::cloning::CloneError;
+use crate::relocate::RelocateError;
 use crate::riscv::{ImageError, MachineError};
 use thiserror::Error;
 use warmcore_units::Fault;
@@ -20,6 +21,9 @@ pub enum LabError {
     /// Functions cannot be placed.
     #[error("placing functions: {0}")]
     Place(#[from] Fault),
+    /// A trace cannot be moved.
+    #[error("moving functions: {0}")]
+    Relocate(#[from] RelocateError),
     /// A layer lost a message of a network that loses none.
     #[error("{function} lost a message (status {status})")]
     Lost {

@@ -5,6 +5,7 @@
 //! open and its window grown, one more is traced on the client (Mosberger et al. 1996, §4.2): the request down to the
 //! adaptor, and the response up from it.
 
+pub mod dec_3000_600;
 mod error;
 mod exchange;
 mod host;

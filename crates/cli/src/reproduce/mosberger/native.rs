@@ -1,0 +1,128 @@
+//! Round trips of native programs, one for each build, in interleaved blocks.
+
+use crate::misuse::misuse;
+use crate::progress;
+use miette::{IntoDiagnostic, miette};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+use warmcore_linux::Program;
+use warmcore_published::mosberger_1996::{Build, Measurements, Stack};
+use warmcore_record::Journal;
+
+/// How often every program is run, and how many round trips each run times.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Blocks {
+    count: usize,
+    round_trips: u64,
+}
+
+/// For a report.
+pub(super) const FULL: Blocks = Blocks { count: 20, round_trips: 20_000 };
+/// A first look.
+pub(super) const QUICK: Blocks = Blocks { count: 5, round_trips: 5000 };
+
+/// A run takes a fraction of a second. One that takes this long has failed.
+const LONGEST_RUN: Duration = Duration::from_secs(60);
+
+/// The line of a program's output that counts: round trips after other code has run.
+const LINE: &str = "resumed ";
+
+/// The program of each build.
+pub(super) struct Programs(Vec<(Build, PathBuf)>);
+
+/// Round trips of a stack in a build, in nanoseconds, one for each block.
+pub(super) type Measured = Vec<(Stack, Build, Vec<f64>)>;
+
+impl Programs {
+    /// Those that `scripts/build-lab --native` has put into `folder`.
+    pub(super) fn find(folder: &Path) -> miette::Result<Self> {
+        let program = |build: Build| {
+            let path = folder.join(build.to_string().to_lowercase());
+            match Program::find(&[path.clone().into_os_string()]) {
+                Ok(()) => Ok((build, path)),
+                Err(error) => Err(misuse(format!(
+                    "--native {}: {error}; `scripts/build-lab --native {0}` makes all six",
+                    folder.display()
+                ))),
+            }
+        };
+        Ok(Self(Build::ALL.into_iter().map(program).collect::<Result<_, _>>()?))
+    }
+
+    /// Runs every program with every stack once in each block. What is known from before is not run again.
+    pub(super) fn measure(
+        &self,
+        blocks: Blocks,
+        journal: &Journal<Vec<f64>>,
+        stop: &'static std::sync::atomic::AtomicBool,
+    ) -> miette::Result<Measured> {
+        let order: Vec<(Stack, &(Build, PathBuf))> =
+            Stack::ALL.into_iter().flat_map(|stack| self.0.iter().map(move |one| (stack, one))).collect();
+        let mut measured: Measured =
+            order.iter().map(|&(stack, &(build, _))| (stack, build, Vec::new())).collect();
+        let bar = progress::bar("round trips");
+        for block in 0..blocks.count {
+            if stop.load(std::sync::atomic::Ordering::Relaxed) {
+                break;
+            }
+            let key = format!("block {block}, {} round trips", blocks.round_trips);
+            let times = match journal.known(&key) {
+                Some(known) if known.len() == order.len() => known.clone(),
+                _ => {
+                    let times: Vec<f64> = order
+                        .iter()
+                        .map(|&(stack, (_, path))| round_trip(path, stack, blocks.round_trips))
+                        .collect::<miette::Result<_>>()?;
+                    journal.append(&key, &times).into_diagnostic()?;
+                    times
+                }
+            };
+            measured.iter_mut().zip(times).for_each(|((_, _, all), time)| all.push(time));
+            progress::set(&bar, (block + 1) as f64 / blocks.count as f64);
+        }
+        bar.finish_and_clear();
+        Ok(if stop.load(std::sync::atomic::Ordering::Relaxed) { Vec::new() } else { measured })
+    }
+}
+
+/// Adds what was measured. Returns whether there was anything: not after an interruption.
+pub(super) fn add(measurements: &mut Measurements, measured: &Measured) -> bool {
+    for (stack, build, times) in measured {
+        let is_it = |point: &&mut warmcore_published::mosberger_1996::Point| {
+            (point.stack, point.build) == (*stack, *build)
+        };
+        if let Some(point) = measurements.points.iter_mut().find(is_it) {
+            point.round_trips.clone_from(times);
+        }
+    }
+    !measured.is_empty()
+}
+
+/// The median time of a round trip that one run of a program tells, in nanoseconds.
+fn round_trip(program: &Path, stack: Stack, round_trips: u64) -> miette::Result<f64> {
+    let stack = match stack {
+        Stack::TcpIp => "tcp",
+        Stack::Rpc => "rpc",
+    };
+    let arguments: Vec<OsString> = vec![program.into(), stack.into(), round_trips.to_string().into()];
+    let mut running = Program::start_captured(&arguments).into_diagnostic()?;
+    let start = Instant::now();
+    while !running.has_ended().into_diagnostic()? {
+        if start.elapsed() > LONGEST_RUN {
+            return Err(miette!("{}: no result after {} s", program.display(), LONGEST_RUN.as_secs()));
+        }
+        thread::sleep(Duration::from_millis(2));
+    }
+    let output = running.output();
+    let line = output.lines().find_map(|line| line.strip_prefix(LINE));
+    let time = line.and_then(|time| time.trim().parse::<f64>().ok()).filter(|time| *time > 0.0);
+    time.ok_or_else(|| {
+        miette!(
+            "{}: expected a line `{LINE}NANOSECONDS`, found `{}`; is it a program of the laboratory?",
+            program.display(),
+            output.trim()
+        )
+    })
+}

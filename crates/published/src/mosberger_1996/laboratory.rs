@@ -1,0 +1,128 @@
+//! Obtains what can be simulated: the stacks of `layout`'s laboratory, traced and run through the source's caches.
+//!
+//! Counts are those of cold caches, as in Table 6. Cycles are those of a path that resumes: the nearest caches are empty,
+//! since other code ran in between, and the board's cache holds what the path left there, as in the source's
+//! measurements ("all versions run out of the b-cache", §4.4.3).
+
+mod builds;
+mod runs;
+mod stages;
+
+use super::points::{Build, Classified, Improvement, Measurements, Point, Saving, Stack, name};
+use super::tables::TABLE_1;
+use builds::{protocols, traced};
+use runs::{Simulator, run};
+use std::collections::BTreeMap;
+use warmcore_layout::lab::{Classifying, Form, LabError, Switches, trace};
+use warmcore_layout::trace::Trace;
+
+/// Cycles to memory. The text does not say; McVoy & Staelin ("lmbench", USENIX 1996) measure some 300 ns on such machines.
+pub const MEMORY: u64 = 50;
+/// Other distances, for how much depends on that.
+pub const DISTANCES: [u64; 6] = [20, 35, 50, 70, 100, 130];
+
+/// How much is simulated.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Effort {
+    /// Random orders of each build whose order is left to the linker.
+    pub orders: u32,
+}
+
+impl Effort {
+    /// For a report.
+    pub const FULL: Self = Self { orders: 100 };
+    /// The same places, with wider ranges.
+    pub const QUICK: Self = Self { orders: 20 };
+}
+
+/// Simulates everything but the round trips. `progress` is called with what is done next, and how much of all is done.
+///
+/// # Errors
+/// Never, unless the images are damaged.
+pub fn simulate(effort: Effort, progress: &mut dyn FnMut(&str, f64)) -> Result<Measurements, LabError> {
+    let simulator = Simulator::new(MEMORY)?;
+    let pairs: Vec<(Stack, Build)> =
+        Stack::ALL.into_iter().flat_map(|stack| Build::ALL.map(|build| (stack, build))).collect();
+    let mut points = Vec::new();
+    let mut traces = Vec::new();
+    for (at, &(stack, build)) in pairs.iter().enumerate() {
+        progress(&name(stack, build), at as f64 / pairs.len() as f64);
+        let traced = traced(stack, build, Switches::IMPROVED)?;
+        let runs = simulator.runs(&traced, if build.is_placed() { 0 } else { effort.orders })?;
+        points.push(Point { stack, build, runs, round_trips: Vec::new() });
+        traces.push((stack, build, traced));
+    }
+    progress("the changes of §2.2", 1.0);
+    Ok(Measurements {
+        machine: String::new(),
+        memory_cycles: MEMORY,
+        points,
+        savings: savings()?,
+        improvement: Some(improvement(&simulator)?),
+        stages: stages::stages(&traced(Stack::TcpIp, Build::Std, Switches::IMPROVED)?),
+        classified: Stack::ALL.into_iter().map(|stack| classified(&simulator, stack)).collect::<Result<_, _>>()?,
+        by_memory: by_memory(&traces)?,
+        missing: Vec::new(),
+    })
+}
+
+/// The TCP/IP stack of build STD with these changes.
+fn changed(switches: Switches) -> Result<Trace, LabError> {
+    trace(&Form::Std.image()?, protocols(Stack::TcpIp), switches)
+}
+
+/// Table 1: what the path has more without each change.
+fn savings() -> Result<Vec<Saving>, LabError> {
+    let length = |switches| Ok::<_, LabError>(changed(switches)?.steps().len() as i64);
+    let improved = length(Switches::IMPROVED)?;
+    let without = |switches| Ok::<_, LabError>(Some(length(switches)? - improved));
+    let all = Switches::IMPROVED;
+    let found = [
+        (None, "The machine of ours loads and stores bytes and shorts in one instruction, as the first Alphas could not: \
+                there is nothing to take back."),
+        (without(Switches { refresh_in_place: false, ..all })?, "A new buffer is filled with zeros, which the \
+                source's is not."),
+        (without(Switches { direct_descriptors: false, ..all })?, ""),
+        (without(Switches { inline_cache_test: false, ..all })?, ""),
+        (None, "What the source inlined it does not say."),
+        (without(Switches { avoid_division: false, ..all })?, "The machine of ours divides in one instruction; the Alpha \
+                calls a function for it."),
+        (None, "What they were the source does not say."),
+    ];
+    let saving = |((technique, _), (instructions, note)): (&(&str, u64), (Option<i64>, &str))| Saving {
+        technique: (*technique).to_owned(),
+        instructions,
+        note: note.to_owned(),
+    };
+    Ok(TABLE_1.iter().zip(found).map(saving).collect())
+}
+
+/// Table 2.
+fn improvement(simulator: &Simulator) -> Result<Improvement, LabError> {
+    let [original, improved] = [Switches::ORIGINAL, Switches::IMPROVED].map(changed);
+    Ok(Improvement { original: run(simulator, &original?)?, improved: run(simulator, &improved?)? })
+}
+
+/// What the classifier adds to build ALL.
+fn classified(simulator: &Simulator, stack: Stack) -> Result<Classified, LabError> {
+    let switches = Switches { classifying: Classifying::Yes, ..Switches::IMPROVED };
+    let without = run(simulator, &traced(stack, Build::All, Switches::IMPROVED)?)?;
+    let with = run(simulator, &traced(stack, Build::All, switches)?)?;
+    Ok(Classified {
+        stack,
+        instructions: with.instructions - without.instructions,
+        cycles: with.cycles() as i64 - without.cycles() as i64,
+    })
+}
+
+/// mCPI of every build at other distances of memory.
+fn by_memory(traces: &[(Stack, Build, Trace)]) -> Result<Vec<(u64, BTreeMap<String, f64>)>, LabError> {
+    let at = |cycles| {
+        let simulator = Simulator::new(cycles)?;
+        let mcpi = |(stack, build, trace): &(Stack, Build, Trace)| {
+            Ok::<_, LabError>((name(*stack, *build), run(&simulator, trace)?.memory_cpi()))
+        };
+        Ok((cycles, traces.iter().map(mcpi).collect::<Result<_, LabError>>()?))
+    };
+    DISTANCES.into_iter().map(at).collect()
+}

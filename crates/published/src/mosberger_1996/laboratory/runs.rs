@@ -1,0 +1,81 @@
+//! A trace through the source's caches and processor.
+
+use super::super::points::{CacheCounts, Run};
+use super::MEMORY;
+use std::collections::BTreeMap;
+use std::num::NonZeroU32;
+use warmcore_layout::lab::LabError;
+use warmcore_layout::lab::dec_3000_600;
+use warmcore_layout::order::{CallGraph, Site, Strategy};
+use warmcore_layout::relocate::relocate;
+use warmcore_layout::simulate::{Column, Setup, Start};
+use warmcore_layout::trace::Trace;
+
+/// Where clones and reordered functions lie: after everything else of the program.
+const BASE: u64 = 0x0400_0000;
+/// Bytes of an instruction.
+const INSTRUCTION: u64 = 4;
+
+/// The source's machine, for counts and for cycles.
+pub(super) struct Simulator {
+    cold: Setup,
+    resumed: Setup,
+}
+
+/// The place for clones and reordered functions.
+pub(super) fn site() -> Result<Site, LabError> {
+    Ok(dec_3000_600::site(BASE, MEMORY)?)
+}
+
+impl Simulator {
+    /// With memory so many cycles away.
+    pub(super) fn new(memory: u64) -> Result<Self, LabError> {
+        let setup = dec_3000_600::setup(memory);
+        Ok(Self { cold: setup.clone(), resumed: setup.starting(Start::NearestCold) })
+    }
+
+    /// As it lies, and then in `orders` random orders of its functions.
+    pub(super) fn runs(&self, trace: &Trace, orders: u32) -> Result<Vec<Run>, LabError> {
+        let graph = CallGraph::new(trace, NonZeroU32::MIN);
+        let mut runs = vec![run(self, trace)?];
+        for seed in 0..u64::from(orders) {
+            let placement = Strategy::Random { seed }.place(trace, &graph, &site()?)?;
+            runs.push(run(self, &relocate(trace, &placement)?)?);
+        }
+        Ok(runs)
+    }
+}
+
+/// What one round trip amounts to.
+pub(super) fn run(simulator: &Simulator, trace: &Trace) -> Result<Run, LabError> {
+    let cold = simulator.cold.run(trace)?;
+    let resumed = simulator.resumed.run(trace)?;
+    let column = |at: usize| cold.columns.get(at).map_or_else(CacheCounts::default, counts);
+    Ok(Run {
+        instructions: cold.instructions,
+        issue_cycles: resumed.pipeline.cycles.0,
+        stall_cycles: resumed.stalls.all().0,
+        instruction_cache: column(0),
+        data_cache: column(1),
+        board_cache: column(2),
+        unused: 1.0 - cold.path.executed.0 as f64 / cold.path.lines.0 as f64,
+        main_line: main_line(trace),
+    })
+}
+
+const fn counts(column: &Column) -> CacheCounts {
+    CacheCounts { misses: column.misses, accesses: column.accesses, replacements: column.replacements }
+}
+
+/// Instructions of each executed function from its first to its last executed one.
+fn main_line(trace: &Trace) -> u64 {
+    let mut ends: BTreeMap<usize, u64> = BTreeMap::new();
+    for instruction in trace.instructions() {
+        if let Some(function) = trace.function_at(instruction.address) {
+            let end = instruction.address + u64::from(instruction.length);
+            let length = end - trace.functions()[function].address;
+            ends.entry(function).and_modify(|longest| *longest = length.max(*longest)).or_insert(length);
+        }
+    }
+    ends.values().sum::<u64>() / INSTRUCTION
+}
