@@ -25,6 +25,7 @@
 //! | Salehi, Kurose & Towsley, "Scheduling for Cache Affinity in Parallelized Communication Protocols", CMPSCI Technical Report 94-75, October 1994: simulated again | [`salehi_1994`] |
 //! | Foong, Fung & Newell, "Improved Linux SMP Scaling: User-directed Processor Affinity", Intel, 2004: measured again | [`foong_2004`] |
 //! | Torrellas, Tucker & Gupta, "Evaluating the Performance of Cache-Affinity Scheduling in Shared-Memory Multiprocessors", 1995: simulated again | [`torrellas_1995`] |
+//! | Mosberger, Peterson, Bridges & O'Malley, "Analysis of Techniques to Improve Protocol Processing Latency", University of Arizona, TR 96-03, 1996: simulated and measured again | [`mosberger_1996`] |
 //! | Falsafi, "Fine-Grain Protocol Execution Mechanisms & Scheduling Policies on SMP Clusters", thesis, 1998: simulated again | [`falsafi_1998`] |
 //!
 //! Neither the model nor the reading of a claim is adjusted to reach a number. A claim that does not hold is

@@ -81,6 +81,14 @@ pub trait Evidence {
         true
     }
 
+    /// Whether `claim` is about this kind of machine. Evidence of several machines may answer differently from claim to claim.
+    fn judges(&self, _claim: &Claim<Self>) -> bool
+    where
+        Self: Sized,
+    {
+        self.is_comparable()
+    }
+
     /// The few most important figures; may be empty.
     fn key_figures(&self) -> Vec<KeyFigure> {
         Vec::new()
@@ -237,7 +245,9 @@ impl<E: Evidence + Clone> Source<E> {
             .claims
             .iter()
             .filter(rests)
-            .map(|claim| claim.clone().conclude(self.place(claim), evidence.find(claim), is_comparable))
+            .map(|claim| {
+                claim.clone().conclude(self.place(claim), evidence.find(claim), evidence.judges(claim))
+            })
             // For another machine, a claim that rests on the publication's own constants says nothing.
             .filter(|concluded| is_comparable || concluded.finding.is_some())
             .map(|concluded| concluded.explained(&evidence))

@@ -219,6 +219,7 @@ fn every_source_is_sound() {
     assert_eq!(warmcore_published::salehi_1994::source().check(), Ok(()));
     assert_eq!(warmcore_published::foong_2004::source().check(), Ok(()));
     assert_eq!(warmcore_published::torrellas_1995::source().check(), Ok(()));
+    assert_eq!(warmcore_published::mosberger_1996::source().check(), Ok(()));
     assert_eq!(warmcore_published::falsafi_1998::source().check(), Ok(()));
 }
 

@@ -40,6 +40,18 @@ impl Stack {
 impl Build {
     /// All, in the source's order.
     pub const ALL: [Self; 6] = [Self::Bad, Self::Std, Self::Out, Self::Clo, Self::Pin, Self::All];
+
+    /// Whether a technique says where functions lie. Otherwise their order is the linker's.
+    #[must_use]
+    pub const fn is_placed(self) -> bool {
+        matches!(self, Self::Bad | Self::Clo | Self::All)
+    }
+}
+
+/// A stack's build in words, as [`Measurements::by_memory`] names it: `TCP/IP STD`.
+#[must_use]
+pub fn name(stack: Stack, build: Build) -> String {
+    format!("{stack} {build}")
 }
 
 impl fmt::Display for Stack {
@@ -127,14 +139,14 @@ pub struct Point {
     /// (STD, OUT, PIN) there is one with its own order first, and one for each of some random orders: what luck decides.
     pub runs: Vec<Run>,
     /// Round trips of both hosts on this machine, in nanoseconds, one for each block of the interleaved measurement;
-    /// empty if they were not measured.
+    /// empty if they were not measured. Both hosts have the build.
     pub round_trips: Vec<f64>,
 }
 
 /// A change of §2.2, and what it saves.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Saving {
-    /// Which change, as Table 1 names it.
+    /// Which change, as Table 1 names it ([`TABLE_1`](super::tables::TABLE_1)).
     pub technique: String,
     /// Instructions that the path has more without this change alone; `None` if it is not there to be taken back.
     pub instructions: Option<i64>,
@@ -188,7 +200,7 @@ pub struct Measurements {
     pub stages: Option<Stages>,
     /// What the classifier costs in build ALL.
     pub classified: Vec<Classified>,
-    /// mCPI of builds at other distances of memory: by cycles, then stack and build.
+    /// mCPI of builds at other distances of memory: by cycles, then stack and build ([`name`]).
     pub by_memory: Vec<(u64, BTreeMap<String, f64>)>,
     /// What was not measured, and why.
     pub missing: Vec<String>,

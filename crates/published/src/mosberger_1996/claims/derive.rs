@@ -1,0 +1,107 @@
+//! Steps that recipes are made of.
+
+use crate::mosberger_1996::values::{Found, Quantity};
+use crate::mosberger_1996::{Build, Measurements, Stack};
+use crate::{Basis, Claim, Finding, Reading, Value, ValueAt};
+
+/// How a figure of a table is read, if ours is given in percent of it.
+pub(super) const AS_PRINTED: Reading = Reading::Rewritten(100.0);
+
+/// The recipe of a column of a table.
+pub(super) const IN_PERCENT: &str = "ours in percent of the printed figure, for every build of both stacks";
+
+/// A claim of `section` that needs these figures, to be filled in.
+pub(super) fn stated_in(
+    section: &'static str,
+    needs: &'static [&'static str],
+    unit: &'static str,
+    recipe: &'static str,
+) -> Claim<Measurements> {
+    Claim {
+        id: "",
+        section,
+        needs,
+        says: "",
+        published: "",
+        reading: Reading::MoreThan(0.0),
+        unit,
+        recipe,
+        basis: Basis::Prediction,
+        derive: |_| None,
+        contradicts: None,
+    }
+}
+
+/// A value.
+pub(super) fn one(value: Found<impl Into<Value>>) -> Option<Finding> {
+    cases([("", "", value)])
+}
+
+/// Values at several places.
+pub(super) fn at<P: Into<String>>(
+    found: impl IntoIterator<Item = (P, Found<impl Into<Value>>)>,
+) -> Option<Finding> {
+    cases(found.into_iter().map(|(place, value)| ("", place, value)))
+}
+
+/// The same for several cases; without any value, but with the reason, if one of them is missing.
+pub(super) fn cases<C: Into<String>, P: Into<String>>(
+    found: impl IntoIterator<Item = (C, P, Found<impl Into<Value>>)>,
+) -> Option<Finding> {
+    let values: Found<Vec<ValueAt>> =
+        found.into_iter().map(|(case, place, value)| Ok(ValueAt::new(place, value?).in_case(case))).collect();
+    match values {
+        Ok(found) => Finding::new(found, ""),
+        Err(reason) => Some(Finding::nothing(reason)),
+    }
+}
+
+/// A value of each stack, which is a case of its own.
+pub(super) fn both<V: Into<Value>>(value: impl Fn(Stack) -> Found<V>) -> Option<Finding> {
+    cases(Stack::ALL.map(|stack| (stack.to_string(), "", value(stack))))
+}
+
+/// A value of each of these builds of both stacks.
+pub(super) fn each<V: Into<Value>>(
+    builds: &[Build],
+    value: impl Fn(Stack, Build) -> Found<V>,
+) -> Option<Finding> {
+    let value = &value;
+    cases(Stack::ALL.into_iter().flat_map(|stack| {
+        builds.iter().map(move |&build| (stack.to_string(), build.to_string(), value(stack, build)))
+    }))
+}
+
+/// A value of each of these steps, from one build to another, of both stacks.
+pub(super) fn steps<V: Into<Value>>(
+    steps: &[(Build, Build)],
+    value: impl Fn(Stack, Build, Build) -> Found<V>,
+) -> Option<Finding> {
+    let value = &value;
+    cases(Stack::ALL.into_iter().flat_map(|stack| {
+        steps
+            .iter()
+            .map(move |&(from, to)| (stack.to_string(), format!("{from} to {to}"), value(stack, from, to)))
+    }))
+}
+
+/// A quantity of every build in percent of the printed one.
+pub(super) fn printed(
+    m: &Measurements,
+    quantity: Quantity,
+    figure: impl Fn(Stack, Build) -> f64,
+) -> Option<Finding> {
+    each(&Build::ALL, |stack, build| {
+        Ok(m.spread(stack, build, quantity)?.in_percent_of(figure(stack, build)))
+    })
+}
+
+/// By how many percent a quantity falls in each of these steps.
+pub(super) fn falls(m: &Measurements, quantity: Quantity, of: &[(Build, Build)]) -> Option<Finding> {
+    steps(of, |stack, from, to| Ok(m.spread(stack, to, quantity)?.below(&m.spread(stack, from, quantity)?)))
+}
+
+/// `ours` in percent of the figure that is `printed`.
+pub(super) fn in_percent(ours: u64, printed: u64) -> Value {
+    Value::exact(100.0 * ours as f64 / printed as f64)
+}
