@@ -35,4 +35,4 @@ pub use journal::Journal;
 pub use manifest::Manifest;
 pub use owned_folder::OwnedFolder;
 pub use table::Table;
-pub use warmcore_units::{Estimate, Fault};
+pub use warmcore_units::{Bytes, Estimate, Fault};
