@@ -89,8 +89,10 @@ fn layers_that_are_apart_are_functions_that_are_called_through_pointers() {
                 let calls: Vec<_> = steps.windows(2).filter(|pair| pair[1].address == entry).collect();
                 assert!(!calls.is_empty(), "{form:?} {protocols:?}: {layer:?} is not called");
                 assert!(
-                    calls.iter().all(|pair| pair[0].target.is_none()
-                        && matches!(pair[0].class, Class::Call | Class::Jump)),
+                    calls
+                        .iter()
+                        .all(|pair| pair[0].target.is_none()
+                            && matches!(pair[0].class, Class::Call | Class::Jump)),
                     "{form:?} {protocols:?}: {layer:?} is called by name"
                 );
             }

@@ -60,7 +60,10 @@ pub fn simulate(effort: Effort, progress: &mut dyn FnMut(&str, f64)) -> Result<M
         savings: savings()?,
         improvement: Some(improvement(&simulator)?),
         stages: stages::stages(&traced(Stack::TcpIp, Build::Std, Switches::IMPROVED)?),
-        classified: Stack::ALL.into_iter().map(|stack| classified(&simulator, stack)).collect::<Result<_, _>>()?,
+        classified: Stack::ALL
+            .into_iter()
+            .map(|stack| classified(&simulator, stack))
+            .collect::<Result<_, _>>()?,
         by_memory: by_memory(&traces)?,
         missing: Vec::new(),
     })
@@ -78,15 +81,24 @@ fn savings() -> Result<Vec<Saving>, LabError> {
     let without = |switches| Ok::<_, LabError>(Some(length(switches)? - improved));
     let all = Switches::IMPROVED;
     let found = [
-        (None, "The machine of ours loads and stores bytes and shorts in one instruction, as the first Alphas could not: \
-                there is nothing to take back."),
-        (without(Switches { refresh_in_place: false, ..all })?, "A new buffer is filled with zeros, which the \
-                source's is not."),
+        (
+            None,
+            "The machine of ours loads and stores bytes and shorts in one instruction, as the first Alphas could not: \
+                there is nothing to take back.",
+        ),
+        (
+            without(Switches { refresh_in_place: false, ..all })?,
+            "A new buffer is filled with zeros, which the \
+                source's is not.",
+        ),
         (without(Switches { direct_descriptors: false, ..all })?, ""),
         (without(Switches { inline_cache_test: false, ..all })?, ""),
         (None, "What the source inlined it does not say."),
-        (without(Switches { avoid_division: false, ..all })?, "The machine of ours divides in one instruction; the Alpha \
-                calls a function for it."),
+        (
+            without(Switches { avoid_division: false, ..all })?,
+            "The machine of ours divides in one instruction; the Alpha \
+                calls a function for it.",
+        ),
         (None, "What they were the source does not say."),
     ];
     let saving = |((technique, _), (instructions, note)): (&(&str, u64), (Option<i64>, &str))| Saving {

@@ -8,7 +8,7 @@ use warmcore_layout::trace::Trace;
 
 /// BAD: every function at the same place of the instruction cache, and as many at the same place of the board's cache as the
 /// machine's memory has room for: 64 MB are 32 times that cache, of which everything else takes a few.
-pub const PESSIMAL: Strategy = Strategy::Pessimal { hottest: 28 };
+pub(super) const PESSIMAL: Strategy = Strategy::Pessimal { hottest: 28 };
 
 /// The stack as the laboratory calls it.
 pub(super) const fn protocols(stack: Stack) -> Protocols {
