@@ -6,11 +6,14 @@
 //!                one path   stalls       bipartite, …
 //! ```
 //!
+//! [`present`] puts what came out before its readers: a page, a text, figures for programs.
+//!
 //! A [`trace`] is what one processor executed between two markers: its instructions, and what they loaded and stored.
 
 pub mod lab;
 pub mod linker;
 pub mod order;
+pub mod present;
 pub mod relocate;
 pub mod riscv;
 #[cfg(test)]
