@@ -1,7 +1,7 @@
 //! Where instructions wait: caches, functions, blocks, and who displaces whom.
 
 use super::study::Study;
-use super::words::{cache, count, function, named};
+use super::words::{cache, count, function, named, short};
 use crate::simulate::{BlockFigures, FunctionFigures, FunctionPair, Summary};
 use std::cmp::Reverse;
 use warmcore_record::table::{Cell, Row};
@@ -68,7 +68,7 @@ fn functions(summary: &Summary) -> Table {
         let misses = figures.misses.first().copied().unwrap_or_default();
         let stalls = figures.stalls;
         Row::new(
-            named(&of.name),
+            short(summary, named(&of.name)),
             vec![
                 whole(stalls.all().0),
                 part(stalls.all().0 as f64 / all),
@@ -86,12 +86,12 @@ fn functions(summary: &Summary) -> Table {
         "Function",
         "Stall cycles",
         "Of all, %",
-        "For instructions",
+        "For code",
         "For data",
         "Instructions",
         "Misses",
         "Replacement misses",
-        "Unused words, %",
+        "Unused, %",
     ];
     Table {
         id: "functions".to_owned(),
@@ -108,9 +108,8 @@ fn blocks(summary: &Summary) -> Table {
     let row = |block: &&BlockFigures| {
         let misses = block.figures.misses.first().copied().unwrap_or_default();
         Row::new(
-            function(summary, block.function),
+            format!("{} at {:#x}", short(summary, function(summary, block.function)), block.address),
             vec![
-                Cell::text(format!("{:#x}", block.address)),
                 whole(block.size.0),
                 whole(block.executions),
                 whole(block.figures.stalls.all().0),
@@ -119,8 +118,7 @@ fn blocks(summary: &Summary) -> Table {
             ],
         )
     };
-    let header =
-        ["Block of", "Address", "Bytes", "Executions", "Stall cycles", "Misses", "Replacement misses"];
+    let header = ["Block", "Bytes", "Executions", "Stall cycles", "Misses", "Replacement misses"];
     Table {
         id: "blocks".to_owned(),
         caption: "Basic blocks by the cycles in which they wait for memory".to_owned(),
@@ -149,8 +147,9 @@ fn caches(summary: &Summary) -> Table {
 
 fn pair_table(summary: &Summary, pairs: &[FunctionPair]) -> Table {
     let row = |pair: &FunctionPair| {
-        let by = if pair.by == pair.victim { "itself" } else { function(summary, pair.by) };
-        Row::new(function(summary, pair.victim), vec![Cell::text(by), whole(pair.misses), whole(pair.lines)])
+        let name = |of| short(summary, function(summary, of));
+        let by = if pair.by == pair.victim { "itself".to_owned() } else { name(pair.by) };
+        Row::new(name(pair.victim), vec![Cell::text(by), whole(pair.misses), whole(pair.lines)])
     };
     Table {
         id: "pairs".to_owned(),

@@ -2,12 +2,12 @@
 
 use super::luck::Luck;
 use super::study::Study;
-use super::words::{change, count, percent};
+use super::words::{count, percent};
 use crate::simulate::Summary;
-use warmcore_record::chart::{Axis, Direction, Look, Mark, Point, Series, Style, Unit, View};
-use warmcore_record::table::{Cell, HeaderCell, Row};
+use warmcore_record::chart::{Axis, Look, Point, Series, Style, Unit, View};
+use warmcore_record::table::{Cell, Row};
 use warmcore_record::{Block, Chart, Section, Table};
-use warmcore_units::{Bytes, Estimate};
+use warmcore_units::Estimate;
 
 /// What the present layout is called.
 pub(super) const PRESENT: &str = "as it lies";
@@ -33,18 +33,19 @@ pub(super) fn chart(study: &Study) -> Chart {
         let look = Some(Look { colour: look, pattern: look });
         Series { look, ..Series::new(name, Style::Bars, layouts.iter().enumerate().map(point).collect()) }
     };
-    let marks = study.luck.iter().flat_map(|luck| {
-        let mark = |label: &str, at| Mark { label: label.to_owned(), axis: Direction::Y, at };
-        [mark("mCPI of lucky orders", luck.mcpi.low), mark("mCPI of unlucky orders", luck.mcpi.high)]
-    });
-    let view = View {
-        series: vec![
-            series("iCPI: the processor itself", 6, Summary::icpi),
-            series("mCPI: waiting for memory", 1, Summary::mcpi),
-        ],
-        marks: marks.collect(),
-        ..View::default()
+    let flat = |name: &str, look: usize, value: f64| {
+        let points = (0..layouts.len()).map(|at| Point::new(at as f64, Estimate::published(value)));
+        let look = Some(Look { colour: look, pattern: 0 });
+        Series { look, ..Series::new(name, Style::Curve, points.collect()) }
     };
+    let mut all = vec![
+        series("iCPI: the processor itself", 6, Summary::icpi),
+        series("mCPI: waiting for memory", 1, Summary::mcpi),
+    ];
+    all.extend(study.luck.iter().flat_map(|luck| {
+        let ends = [("low", 2, luck.mcpi.low), ("high", 4, luck.mcpi.high)];
+        ends.map(|(end, look, value)| flat(&format!("mCPI of random orders, {end} end"), look, value))
+    }));
     let lines = match &study.luck {
         Some(luck) => format!(
             " The two lines say between which values of mCPI {} random orders lie: a difference smaller than \
@@ -63,7 +64,7 @@ pub(super) fn chart(study: &Study) -> Chart {
         x: Axis::categories("layout", layouts.iter().map(|(name, _)| name.clone())),
         y: Axis::linear("cycles per instruction", Unit::plain("")),
         choices: Vec::new(),
-        views: vec![view],
+        views: vec![View { series: all, ..View::default() }],
     }
 }
 
@@ -85,54 +86,49 @@ pub(super) fn section(study: &Study) -> Section {
 }
 
 fn table(study: &Study) -> Table {
-    let columns = [
-        "Layout",
-        "iCPI",
-        "mCPI",
-        "Cycles",
-        "Change",
-        "Instruction misses",
-        "Replacement misses",
-        "Unused words, %",
-    ];
-    let columns = columns.into_iter().chain(["Memory, bytes", "Gaps, bytes"]);
-    let mut rows = vec![row(study, PRESENT, &study.present, None)];
-    rows.extend(study.others.iter().map(|layout| {
-        row(study, &layout.arrangement.name(), &layout.summary, Some((layout.extent, layout.gaps)))
-    }));
+    let header =
+        ["Layout", "iCPI", "mCPI", "Cycles", "Change, %", "Misses", "Replacement misses", "Unused, %"];
+    let before = study.present.cycles().0;
     Table {
         id: "layout-figures".to_owned(),
         caption: "What the path costs under each layout".to_owned(),
-        header: vec![columns.map(HeaderCell::new).collect()],
-        rows,
-        notes: vec![
-            "Change: of cycles, against the present layout. Memory: from the first executed function's beginning to the last \
-             one's end."
-                .to_owned(),
-        ],
+        header: Table::simple_header(header),
+        rows: all(study).iter().map(|(name, summary)| row(name, summary, before)).collect(),
+        notes: notes(study),
     }
 }
 
-fn row(study: &Study, name: &str, summary: &Summary, place: Option<(Bytes, Bytes)>) -> Row {
+/// A layout's row; the present one takes `before` cycles.
+fn row(name: &str, summary: &Summary, before: u64) -> Row {
     let value = |value: f64, decimals| Cell::value(Estimate::published(value), decimals);
     let misses = &summary.columns[0];
-    let bytes = |of: fn((Bytes, Bytes)) -> Bytes| match place {
-        Some(place) => value(of(place).0 as f64, 0),
-        None => Cell::text("–"),
-    };
-    let before = study.present.cycles().0;
+    let cycles = summary.cycles().0 as f64;
     let cells = vec![
         value(summary.icpi(), 2),
         value(summary.mcpi(), 2),
-        value(summary.cycles().0 as f64, 0),
-        if place.is_some() { Cell::text(change(summary.cycles().0, before)) } else { Cell::text("–") },
+        value(cycles, 0),
+        value(100.0 * (cycles / before.max(1) as f64 - 1.0), 1),
         value(misses.misses as f64, 0),
         value(misses.replacements as f64, 0),
         value(100.0 * summary.words.unused_part(), 1),
-        bytes(|(extent, _)| extent),
-        bytes(|(_, gaps)| gaps),
     ];
     Row::new(name, cells)
+}
+
+/// What the table's columns are, and which layouts have gaps.
+fn notes(study: &Study) -> Vec<String> {
+    let gaps: Vec<String> = study
+        .others
+        .iter()
+        .filter(|layout| layout.gaps.0 > 0)
+        .map(|layout| {
+            format!("{} {} of {}", layout.arrangement.name(), count(layout.gaps.0), count(layout.extent.0))
+        })
+        .collect();
+    let columns = "Change: of cycles, against the present layout. Misses are those of the instruction cache; unused are words that \
+                   came into it.";
+    let gaps = (!gaps.is_empty()).then(|| format!("Bytes in gaps between functions: {}.", gaps.join(", ")));
+    std::iter::once(columns.to_owned()).chain(gaps).collect()
 }
 
 /// `text` with a capital first letter.

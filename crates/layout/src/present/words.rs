@@ -57,3 +57,77 @@ pub(super) const fn start(start: Start) -> &'static str {
         Start::Steady => "repeated until nothing changes",
     }
 }
+
+/// `name` as tables have space for it: types without their modules, a function with the innermost one. The whole name, if another
+/// function of `summary` would be called the same.
+pub(super) fn short(summary: &Summary, name: &str) -> String {
+    let brief = shortened(name);
+    let alike = summary.functions.iter().filter(|of| shortened(&of.name) == brief);
+    if alike.count() > 1 { name.to_owned() } else { brief }
+}
+
+fn shortened(name: &str) -> String {
+    let is_letter = |letter: char| letter.is_alphanumeric() || letter == '_';
+    let (mut brief, mut rest) = (String::new(), name);
+    while !rest.is_empty() {
+        let end = rest.find(|letter: char| !is_letter(letter) && letter != ':').unwrap_or(rest.len());
+        brief += &last_of(&rest[..end]);
+        let next = rest[end..].chars().next().map_or(end, |letter| end + letter.len_utf8());
+        brief += &rest[end..next];
+        rest = &rest[next..];
+    }
+    of_its_type(&brief).unwrap_or(brief)
+}
+
+/// `<impl Type>::function` as `Type::function`.
+fn of_its_type(name: &str) -> Option<String> {
+    let (of, function) = name.strip_prefix("<impl ")?.rsplit_once(">::")?;
+    (!of.contains(" for ")).then(|| format!("{of}::{function}"))
+}
+
+/// The last part of a path, with the one before if it is a function's.
+fn last_of(path: &str) -> String {
+    let parts: Vec<&str> = path.split("::").collect();
+    let is_function = |part: &str| part.starts_with(|letter: char| letter.is_lowercase() || letter == '_');
+    match parts[..] {
+        // What follows a type: `>::pop`.
+        ["", ..] => path.to_owned(),
+        // Modules before an `<impl …>`.
+        [.., ""] => String::new(),
+        [.., before, last] if is_function(last) => format!("{before}::{last}"),
+        [.., last] => last.to_owned(),
+        [] => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{change, count, shortened};
+
+    #[test]
+    fn a_name_keeps_types_and_the_innermost_module_of_a_function() {
+        let names = [
+            ("memcpy", "memcpy"),
+            ("warmcore_lab::layers::lance::reap", "lance::reap"),
+            ("warmcore_stack::wire::tcp::Segment::fill", "Segment::fill"),
+            ("<lab::layers::tcp::TcpIn<A,B> as lab::layer::Above>::pop", "<TcpIn<A,B> as Above>::pop"),
+            ("stack::transmit::<impl stack::Connection>::transmit", "Connection::transmit"),
+            ("a::<impl a::Above for b::Ip>::pop", "<impl Above for Ip>::pop"),
+            ("core::ops::FnOnce::call_once{{vtable.shim}}", "FnOnce::call_once{{vtable.shim}}"),
+            ("f(int, std::string const&)", "f(int, std::string const&)"),
+            ("", ""),
+        ];
+        for (name, brief) in names {
+            assert_eq!(shortened(name), brief);
+        }
+    }
+
+    #[test]
+    fn numbers_have_their_thousands_apart_and_their_signs() {
+        assert_eq!(
+            [9999, 12_345, 1_234_567].map(count),
+            ["9999", "12\u{202f}345", "1\u{202f}234\u{202f}567"]
+        );
+        assert_eq!([change(90, 100), change(110, 100)], ["−10.0\u{202f}%", "+10.0\u{202f}%"]);
+    }
+}
