@@ -1,7 +1,7 @@
 //! Where instructions wait: caches, functions, blocks, and who displaces whom.
 
 use super::study::Study;
-use super::words::{cache, count, function, named, short};
+use super::words::{Names, cache, count};
 use crate::simulate::{BlockFigures, FunctionFigures, FunctionPair, Summary};
 use std::cmp::Reverse;
 use warmcore_record::table::{Cell, Row};
@@ -62,13 +62,14 @@ pub(super) fn displacements(study: &Study) -> Section {
 }
 
 fn functions(summary: &Summary) -> Table {
+    let names = Names::new(summary);
     let all = summary.stalls.all().0.max(1) as f64;
     let row = |of: &&FunctionFigures| {
         let figures = &of.figures;
         let misses = figures.misses.first().copied().unwrap_or_default();
         let stalls = figures.stalls;
         Row::new(
-            short(summary, named(&of.name)),
+            names.get(of.function),
             vec![
                 whole(stalls.all().0),
                 part(stalls.all().0 as f64 / all),
@@ -103,12 +104,13 @@ fn functions(summary: &Summary) -> Table {
 }
 
 fn blocks(summary: &Summary) -> Table {
+    let names = Names::new(summary);
     let mut blocks: Vec<&BlockFigures> = summary.blocks.iter().collect();
     blocks.sort_by_key(|block| (Reverse(block.figures.stalls.all()), block.address));
     let row = |block: &&BlockFigures| {
         let misses = block.figures.misses.first().copied().unwrap_or_default();
         Row::new(
-            format!("{} at {:#x}", short(summary, function(summary, block.function)), block.address),
+            format!("{} at {:#x}", names.get(block.function), block.address),
             vec![
                 whole(block.size.0),
                 whole(block.executions),
@@ -146,10 +148,10 @@ fn caches(summary: &Summary) -> Table {
 }
 
 fn pair_table(summary: &Summary, pairs: &[FunctionPair]) -> Table {
+    let names = Names::new(summary);
     let row = |pair: &FunctionPair| {
-        let name = |of| short(summary, function(summary, of));
-        let by = if pair.by == pair.victim { "itself".to_owned() } else { name(pair.by) };
-        Row::new(name(pair.victim), vec![Cell::text(by), whole(pair.misses), whole(pair.lines)])
+        let by = if pair.by == pair.victim { "itself" } else { names.get(pair.by) };
+        Row::new(names.get(pair.victim), vec![Cell::text(by), whole(pair.misses), whole(pair.lines)])
     };
     Table {
         id: "pairs".to_owned(),

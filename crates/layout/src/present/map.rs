@@ -2,8 +2,9 @@
 
 use super::layouts::PRESENT;
 use super::study::{Layout, Study};
-use super::words::{count, function};
+use super::words::{Names, count};
 use crate::simulate::{Summary, instruction_caches};
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use warmcore_record::cache_map::{CacheMap, MapCell, MapLayout, MappedCache, Occupant};
 use warmcore_units::Fault;
@@ -40,6 +41,7 @@ pub(super) fn map(study: &Study) -> Result<CacheMap, Fault> {
 }
 
 fn cells(cache: &MappedCache, summary: &Summary) -> Vec<MapCell> {
+    let names = Names::new(summary);
     let mut cells = vec![MapCell::default(); cache.cells() as usize];
     let mut occupants: Vec<BTreeMap<&str, u64>> = vec![BTreeMap::new(); cells.len()];
     for line in &summary.lines {
@@ -51,12 +53,13 @@ fn cells(cache: &MappedCache, summary: &Summary) -> Vec<MapCell> {
         cell.fetched += line.words.fetched;
         cell.unused += line.words.unused;
         for &of in &line.functions {
-            *occupants[at].entry(function(summary, of)).or_default() += 1;
+            *occupants[at].entry(names.get(of)).or_default() += 1;
         }
     }
     for (cell, occupants) in cells.iter_mut().zip(occupants) {
-        cell.occupants =
-            occupants.into_iter().map(|(name, lines)| Occupant { name: name.to_owned(), lines }).collect();
+        let occupant = |(name, lines): (&str, u64)| Occupant { name: name.to_owned(), lines };
+        cell.occupants = occupants.into_iter().map(occupant).collect();
+        cell.occupants.sort_by_key(|one| Reverse(one.lines));
     }
     cells
 }

@@ -134,6 +134,6 @@ fn names_are_escaped_and_a_path_without_other_layouts_has_a_page() {
     for raw in ["<Tcp", "<path>", "a & b", "Layer<&u8>"] {
         assert!(!page.contains(raw), "{raw}");
     }
-    assert!(page.contains("&#60;Tcp as Layer&#60;&#38;u8&#62;&#62;::demux"));
+    assert!(page.contains("&#60;Tcp as Layer&#60;&#38;u8&#62;&#62;::demux, a &#38; b"));
     assert!(text(&study).contains(names[0]));
 }

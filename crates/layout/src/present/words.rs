@@ -1,6 +1,7 @@
 //! Numbers and names in words.
 
-use crate::simulate::{Column, Side, Start, Summary};
+use crate::simulate::{Column, FunctionFigures, Side, Start, Summary};
+use std::collections::BTreeMap;
 
 /// A whole number with its thousands apart, if it has more than four digits.
 pub(super) fn count(number: u64) -> String {
@@ -58,12 +59,26 @@ pub(super) const fn start(start: Start) -> &'static str {
     }
 }
 
-/// `name` as tables have space for it: types without their modules, a function with the innermost one. The whole name, if another
-/// function of `summary` would be called the same.
-pub(super) fn short(summary: &Summary, name: &str) -> String {
-    let brief = shortened(name);
-    let alike = summary.functions.iter().filter(|of| shortened(&of.name) == brief);
-    if alike.count() > 1 { name.to_owned() } else { brief }
+/// The names of a summary's functions as tables have space for them.
+pub(super) struct Names(BTreeMap<Option<u32>, String>);
+
+impl Names {
+    /// Types without their modules, a function with the innermost one. The whole name, if another function would be called the
+    /// same.
+    pub(super) fn new(summary: &Summary) -> Self {
+        let mut alike: BTreeMap<String, u32> = BTreeMap::new();
+        summary.functions.iter().for_each(|of| *alike.entry(shortened(&of.name)).or_default() += 1);
+        let name = |of: &FunctionFigures| {
+            let brief = shortened(named(&of.name));
+            (of.function, if alike.get(&brief) > Some(&1) { of.name.clone() } else { brief })
+        };
+        Self(summary.functions.iter().map(name).collect())
+    }
+
+    /// The name of `function`.
+    pub(super) fn get(&self, function: Option<u32>) -> &str {
+        self.0.get(&function).map_or(NO_FUNCTION, String::as_str)
+    }
 }
 
 fn shortened(name: &str) -> String {
