@@ -87,7 +87,8 @@ impl Measure {
             ),
             Self::Lines(_) => (
                 "lines that compete",
-                "How many different lines were used there. If they are more than fit, they displace each other.",
+                "How many different lines were used there. More than fit displace each other, which costs something only where a \
+                 line is used again.",
             ),
             Self::Unused => (
                 "unused words, %",

@@ -4,6 +4,9 @@ use super::{Measure, count, so_many};
 use crate::numbers::fixed;
 use warmcore_record::cache_map::{MapCell, MappedCache, Occupant};
 
+/// Occupants that are named; the others are counted.
+const NAMED: usize = 8;
+
 /// One square, ready to be drawn and listed.
 pub(crate) struct Square {
     pub(crate) x: usize,
@@ -20,7 +23,7 @@ pub(crate) struct Square {
     pub(crate) sets: String,
     /// Its row of the table: lines, misses, replacement misses, unused part.
     pub(crate) figures: [String; 4],
-    /// Whose lines it has.
+    /// Whose lines it has: the first few names.
     pub(crate) occupants: String,
 }
 
@@ -73,7 +76,11 @@ fn occupants(occupants: &[Occupant]) -> String {
         0 | 1 => one.name.clone(),
         several => format!("{} ({} lines)", one.name, count(several)),
     };
-    occupants.iter().map(one).collect::<Vec<_>>().join(", ")
+    let mut names: Vec<String> = occupants.iter().take(NAMED).map(one).collect();
+    if occupants.len() > NAMED {
+        names.push(format!("and {} more", count((occupants.len() - NAMED) as u64)));
+    }
+    names.join(", ")
 }
 
 fn title(cache: &MappedCache, cell: &MapCell, sets: &str, occupants: &str) -> String {

@@ -71,6 +71,15 @@ fn a_square_has_a_level_of_each_measure_and_says_whose_lines_it_has() {
 }
 
 #[test]
+fn of_many_occupants_the_first_are_named() {
+    let mut map = map(1);
+    let occupants = (0..63).map(|number| Occupant { name: format!("f{number}"), lines: 1 });
+    map.layouts[0].cells[0].occupants = occupants.collect();
+    let part = MapPart::new(&map);
+    assert!(part.panes[0].squares[0].occupants.ends_with("f6, f7, and 55 more"));
+}
+
+#[test]
 fn cells_of_several_sets_say_so() {
     let map = map(4);
     let part = MapPart::new(&map);
