@@ -20,6 +20,8 @@ pub mod linker;
 #[cfg(target_arch = "x86_64")]
 pub mod native;
 pub mod order;
+pub mod own;
+pub mod predict;
 pub mod program;
 pub mod relocate;
 pub mod riscv;
