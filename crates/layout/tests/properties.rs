@@ -6,7 +6,7 @@ use std::num::NonZeroU32;
 use warmcore_cachesim::{Description, Kind, machines};
 use warmcore_layout::order::{CallGraph, Placement, Site, Strategy as Layout};
 use warmcore_layout::relocate::relocate;
-use warmcore_layout::simulate::{Figures, Misses, Setup, Start, Summary};
+use warmcore_layout::simulate::{Column, Figures, Misses, Setup, Start, Summary, Words};
 use warmcore_layout::trace::{Access, Class, Function, Instruction, Registers, Trace};
 use warmcore_units::{Bytes, Cycles};
 
@@ -86,6 +86,12 @@ fn sum<'a>(figures: impl Iterator<Item = &'a Figures>) -> Figures {
     })
 }
 
+/// Misses of the nearest cache for instructions.
+fn of_instructions(summary: &Summary) -> Misses {
+    let Column { misses, replacements, .. } = summary.columns[0];
+    Misses { misses, replacements }
+}
+
 fn check_sums(trace: &Trace, summary: &Summary) {
     let by_function = sum(summary.functions.iter().map(|function| &function.figures));
     assert_eq!(by_function, sum(summary.blocks.iter().map(|block| &block.figures)));
@@ -104,6 +110,12 @@ fn check_sums(trace: &Trace, summary: &Summary) {
     for column in &summary.columns {
         assert!(column.replacements <= column.misses && column.misses <= column.accesses, "{column:?}");
     }
+    let (mut missed, mut words) = (Misses::default(), Words::default());
+    for line in &summary.lines {
+        missed += line.misses;
+        words += line.words;
+    }
+    assert_eq!((missed, words), (of_instructions(summary), summary.words));
     for displaced in &summary.displaced {
         let lines: u64 = displaced.functions.iter().map(|pair| pair.lines).sum();
         assert_eq!(lines, displaced.lines.iter().map(|pair| pair.times).sum::<u64>());

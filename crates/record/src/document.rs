@@ -1,6 +1,6 @@
 //! The content of a report, without its layout, in reading order.
 
-use crate::{Chart, Manifest, Table};
+use crate::{CacheMap, Chart, Manifest, Table};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use warmcore_units::Fault;
@@ -129,6 +129,8 @@ pub enum Block {
     Chart(Chart),
     /// A table.
     Table(Table),
+    /// A map of a cache.
+    CacheMap(CacheMap),
     /// Something a reader must know before trusting the blocks around it.
     Note(String),
     /// Claims in addition to those of the verdict.
@@ -165,7 +167,7 @@ impl Document {
     }
 
     /// Checks what the types cannot: names used in links are unique and well formed, every combination of
-    /// a chart's choices has its view, and every row of a table fills its columns.
+    /// a chart's choices has its view, every row of a table fills its columns, and every layout of a map its cells.
     ///
     /// # Errors
     /// The first fault found, with the path of the field.
@@ -189,6 +191,10 @@ impl Document {
                     Block::Table(table) => {
                         unique_name(&mut names, format!("{path}.id"), &table.id)?;
                         table.validate(&path)?;
+                    }
+                    Block::CacheMap(map) => {
+                        unique_name(&mut names, format!("{path}.id"), &map.id)?;
+                        map.validate(&path)?;
                     }
                     Block::Paragraph(_) | Block::Note(_) | Block::Statements(_) | Block::Glossary(_) => {}
                 }

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`document`] | the content of a report, without its layout: verdict, sections, blocks |
 //! | [`chart`] | a chart: axes, series of estimates, choices between views |
+//! | [`cache_map`] | a map of a cache: its sets, whose lines compete there, what that costs |
 //! | [`table`] | a table: a header of any depth, cells with their half-widths |
 //! | [`manifest`] | provenance: program, machine, seeds, scenario, command, date |
 //! | [`columns`] | a typed table of columns, and its Parquet file |
@@ -16,6 +17,7 @@
 //! reaches the reader. A figure that is missing or missed its target is marked where it is shown.
 
 pub mod atomic_file;
+pub mod cache_map;
 pub mod chart;
 pub mod columns;
 pub mod document;
@@ -25,6 +27,7 @@ pub mod owned_folder;
 pub mod table;
 
 pub use atomic_file::Existing;
+pub use cache_map::CacheMap;
 pub use chart::Chart;
 pub use columns::{Column, Columns, Values};
 pub use document::{Block, Document, ReportVerdict, Section};
@@ -32,4 +35,4 @@ pub use journal::Journal;
 pub use manifest::Manifest;
 pub use owned_folder::OwnedFolder;
 pub use table::Table;
-pub use warmcore_units::{Estimate, Fault};
+pub use warmcore_units::{Bytes, Estimate, Fault};

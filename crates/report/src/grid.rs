@@ -8,6 +8,8 @@ use warmcore_record::table::{Cell, HeaderCell};
 const MISSED: &str = "†";
 /// With more columns than this, half-widths do not fit beside the values.
 const COLUMNS_ABREAST: usize = 5;
+/// A word with more letters than this is broken, lest it take the place of the figures.
+const LONG_WORD: usize = 24;
 const MISSED_MEANING: &str = "The half-width is wider than its target: trust this value less.";
 
 /// A table, ready to be laid out.
@@ -16,6 +18,8 @@ pub(crate) struct Grid<'a> {
     pub(crate) caption: &'a str,
     /// Whether half-widths are written below their values, because there are too many columns.
     pub(crate) dense: bool,
+    /// Whether rows are named by long words, such as functions of a program.
+    pub(crate) long_names: bool,
     pub(crate) header: &'a [Vec<HeaderCell>],
     pub(crate) rows: Vec<GridRow<'a>>,
     pub(crate) footnotes: Vec<Footnote<'a>>,
@@ -57,12 +61,17 @@ impl<'a> Grid<'a> {
             id: &table.id,
             caption: &table.caption,
             dense: table.rows.iter().any(|row| row.cells.len() > COLUMNS_ABREAST),
+            long_names: table.rows.iter().any(|row| has_long_word(&row.header)),
             header: &table.header,
             rows,
             footnotes,
             notes: &table.notes,
         }
     }
+}
+
+fn has_long_word(text: &str) -> bool {
+    text.split_whitespace().any(|word| word.chars().count() > LONG_WORD)
 }
 
 /// Converts a cell. If its reason is new, it is added to `reasons`.

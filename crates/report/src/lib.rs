@@ -14,12 +14,14 @@
 //! | `page` | arranges a document as the templates under `templates/` need it |
 //! | `figure`, `axes`, `shapes`, `legend` | turn a chart into what plotly.js draws |
 //! | `data_tables` | turns a chart into tables of the same numbers |
+//! | `cache_map` | turns a map of a cache into squares and their tables |
 //! | `grid` | turns a table into cells with footnotes |
 //! | `numbers`, `text` | format values with half-widths and units, and escape text |
 //! | `palette` | colours and patterns that everybody can distinguish |
 //! | `embed` | puts data and the charting library into the page |
 
 mod axes;
+mod cache_map;
 mod data_tables;
 mod embed;
 mod figure;

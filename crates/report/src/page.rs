@@ -1,5 +1,6 @@
 //! Arranges a document for the templates, which contain no logic beyond loops and choices.
 
+use crate::cache_map::MapPart;
 use crate::data_tables::DataView;
 use crate::embed;
 use crate::figure::DrawnChart;
@@ -36,6 +37,7 @@ enum BlockPart<'a> {
     Paragraph(&'a str),
     Chart(ChartPart<'a>),
     Table(Grid<'a>),
+    CacheMap(MapPart<'a>),
     Note(&'a str),
     Statements(&'a [Statement]),
     Glossary(&'a [Term]),
@@ -96,6 +98,7 @@ impl<'a> SectionPart<'a> {
             Block::Paragraph(text) => BlockPart::Paragraph(text),
             Block::Chart(chart) => BlockPart::Chart(ChartPart::new(chart)),
             Block::Table(table) => BlockPart::Table(Grid::new(table)),
+            Block::CacheMap(map) => BlockPart::CacheMap(MapPart::new(map)),
             Block::Note(text) => BlockPart::Note(text),
             Block::Statements(statements) => BlockPart::Statements(statements),
             Block::Glossary(terms) => BlockPart::Glossary(terms),

@@ -3,7 +3,8 @@
 //! The colours are those of Okabe & Ito ("Color Universal Design", 2008) without their yellow, which is too
 //! light for a line on white; the darker ones come first. The style sheet defines them, once for light mode
 //! and once for dark mode. Within a group of the legend every colour has its own marker shape, and patterns
-//! differ by dash and hatching, so nothing depends on colour alone.
+//! differ by dash and hatching, so nothing depends on colour alone. Levels of a quantity are steps of one hue, the more the
+//! further from the paper, and have their numbers written into them.
 
 use warmcore_record::chart::{Look, Style};
 
@@ -59,6 +60,17 @@ struct Hatch {
     shape: &'static str,
     /// The SVG path of its swatch.
     lines: &'static str,
+}
+
+/// How many levels of a quantity have a colour of their own: `--heat-0` and so on in the style sheet.
+pub(crate) const HEAT_LEVELS: usize = 5;
+
+/// A sample of a level's colour, as inline SVG.
+pub(crate) fn heat_swatch(level: usize) -> String {
+    let level = level.min(HEAT_LEVELS - 1);
+    format!(
+        r#"<svg viewBox="0 0 14 14" aria-hidden="true"><rect width="14" height="14" rx="2" fill="var(--heat-{level})"/></svg>"#
+    )
 }
 
 /// The appearance of a series. Colours are variables of the style sheet.

@@ -26,6 +26,9 @@ pub(crate) enum LayoutCommand {
     Order(OrderArguments),
 
     /// Simulate a traced path: misses and stalls, and the functions to blame
+    ///
+    /// With --output it also writes report.html, a page with the path under every order and a map of the cache, and
+    /// figures.json, its figures.
     Simulate(SimulateArguments),
 
     /// Measure whether one program is faster than another
@@ -114,6 +117,19 @@ pub(crate) struct SimulateArguments {
 
     #[command(flatten)]
     pub(crate) machine: MachineChoice,
+
+    /// Write a page and its figures into this folder: the path as it lies, under every order, and where its lines lie in the
+    /// cache
+    #[arg(long, short, visible_alias = "out", value_name = "DIR")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// Random orders to compare with, on the page: what luck makes of a layout
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = whole::count::<u32>(0..=10_000), requires = "output")]
+    pub(crate) random_orders: u32,
+
+    /// Overwrite an earlier page
+    #[arg(long, requires = "output")]
+    pub(crate) force: bool,
 
     /// Print one JSON object instead of text
     #[arg(long)]

@@ -6,6 +6,7 @@
 //! | [`Pessimal`](Strategy::Pessimal) | the same, §4.2, "BAD" |
 //! | [`Chains`](Strategy::Chains) | Ottoni & Maher, "Optimizing function placement for large-scale data-center applications", CGO 2017 |
 //! | [`PettisHansen`](Strategy::PettisHansen) | Pettis & Hansen, "Profile guided code positioning", PLDI 1990, §3 |
+//! | [`Random`](Strategy::Random) | none: chance, to compare with |
 //!
 //! A [`CallGraph`] says what a trace called. A strategy puts every function that was executed at an address of a [`Site`],
 //! none twice, none over another: that is a [`Placement`]. Functions that were not executed have no place in it.
@@ -18,6 +19,7 @@ mod micro;
 mod pessimal;
 mod pettis_hansen;
 mod placement;
+mod random;
 mod site;
 
 #[cfg(test)]
@@ -60,10 +62,15 @@ pub enum Strategy {
         /// How many share a place there.
         hottest: u32,
     },
+    /// In random order, without gaps.
+    Random {
+        /// What the order depends on.
+        seed: u64,
+    },
 }
 
 impl Strategy {
-    /// All, with pages of 4 KiB and eight hottest functions.
+    /// All but random ones, with pages of 4 KiB and eight hottest functions.
     pub const ALL: [Self; 6] = [
         Self::Linear,
         Self::Bipartite,
@@ -86,6 +93,7 @@ impl Strategy {
             Self::Chains { page } => packed(graph, site, chains::order(graph, page)),
             Self::PettisHansen => packed(graph, site, pettis_hansen::order(graph)),
             Self::Micro => micro::place(trace, graph, site),
+            Self::Random { seed } => packed(graph, site, random::order(graph, seed)),
             Self::Pessimal { hottest } => pessimal::place(graph, site, hottest as usize),
         };
         Ok(draft.finish())

@@ -11,7 +11,7 @@
 //! would be before the path runs again.
 //!
 //! Sums always agree: of instructions, misses, stalls, cycles and words by block with those by function, and these with
-//! the totals. Only what a write-through cache passes on ([`Column::passed_on`]) is no one's.
+//! the totals; of misses and words by line with those of the nearest cache for instructions. Only what a write-through cache passes on ([`Column::passed_on`]) is no one's.
 
 pub(crate) mod code;
 mod columns;
@@ -30,8 +30,8 @@ pub use columns::Side;
 pub use path::PathSize;
 pub use pipeline::{Pipeline, PipelineFigures};
 pub use summary::{
-    BlockFigures, Column, Displaced, Figures, FunctionFigures, FunctionPair, LinePair, MAX_LINE_PAIRS,
-    Misses, Stalls, Summary, Words,
+    BlockFigures, Column, Displaced, Figures, FunctionFigures, FunctionPair, LineFigures, LinePair,
+    MAX_LINE_PAIRS, Misses, Stalls, Summary, Words,
 };
 
 use crate::trace::Trace;

@@ -4,7 +4,9 @@ use super::code::Block;
 use super::columns::Side;
 use super::path::PathSize;
 use super::round::{Machine, Round};
-use super::summary::{BlockFigures, Column, Displaced, Figures, FunctionFigures, Misses, Summary, Words};
+use super::summary::{
+    BlockFigures, Column, Displaced, Figures, FunctionFigures, LineFigures, Misses, Summary, Words,
+};
 use std::collections::BTreeMap;
 use warmcore_cachesim::CacheId;
 use warmcore_units::Bytes;
@@ -27,6 +29,7 @@ impl Machine<'_> {
             words,
             path: PathSize::new(self.trace, &self.code.blocks, line),
             functions: self.functions(&blocks),
+            lines: self.lines(line),
             displaced: self.who_displaces(round),
             blocks,
         }
@@ -85,6 +88,28 @@ impl Machine<'_> {
             }
         };
         sums.into_iter().map(figures).collect()
+    }
+
+    /// The lines of `line` bytes in the nearest cache for instructions.
+    fn lines(&self, line: u64) -> Vec<LineFigures> {
+        let mut functions: BTreeMap<u64, Vec<Option<u32>>> = BTreeMap::new();
+        for block in &self.code.blocks {
+            for number in block.address / line..=block.end.saturating_sub(1) / line {
+                let there = functions.entry(number).or_default();
+                if !there.contains(&block.function) {
+                    there.push(block.function);
+                }
+            }
+        }
+        let mut figures = self.caches.observer().0.lines();
+        for &number in figures.keys() {
+            functions.entry(number).or_default();
+        }
+        let figures = |(number, functions): (u64, Vec<Option<u32>>)| {
+            let (misses, words) = figures.remove(&number).unwrap_or_default();
+            LineFigures { address: number.saturating_mul(line), functions, misses, words }
+        };
+        functions.into_iter().map(figures).collect()
     }
 
     fn who_displaces(&self, round: &Round) -> Vec<Displaced> {

@@ -32,6 +32,8 @@ pub struct Summary {
     pub functions: Vec<FunctionFigures>,
     /// Basic blocks that were executed, by address.
     pub blocks: Vec<BlockFigures>,
+    /// Lines of the nearest cache for instructions that hold executed code or came for other reasons, by address.
+    pub lines: Vec<LineFigures>,
     /// Who displaces whom, in each cache of `columns`, each cache once.
     pub displaced: Vec<Displaced>,
 }
@@ -200,6 +202,19 @@ pub struct BlockFigures {
     pub executions: u64,
     /// What it did and cost.
     pub figures: Figures,
+}
+
+/// A line of the nearest cache for instructions.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct LineFigures {
+    /// Its first byte.
+    pub address: u64,
+    /// The functions of which it holds executed code, as in [`FunctionFigures`], each once, by address.
+    pub functions: Vec<Option<u32>>,
+    /// How often it was missed.
+    pub misses: Misses,
+    /// The words that came with it.
+    pub words: Words,
 }
 
 /// Who displaces whom in one cache.

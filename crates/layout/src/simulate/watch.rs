@@ -1,10 +1,14 @@
-//! What is watched while a trace goes through caches: misses by block, and words of fetched lines that nobody executes.
+//! What is watched while a trace goes through caches: misses by block, and words of fetched lines that nobody executes; of
+//! the nearest cache for instructions both also by line.
 
 use super::columns::Columns;
 use super::summary::{Misses, Words};
 use hashbrown::{HashMap, HashSet};
 use warmcore_cachesim::observe::{Lookup, Loss};
 use warmcore_cachesim::{CacheId, Cause, Description, Kind, Observer};
+
+/// The column of the nearest cache for instructions.
+const INSTRUCTIONS: u8 = 0;
 
 /// Watches one round of a trace. An [`Owner`](warmcore_cachesim::Owner) is a block.
 #[derive(Clone, Debug)]
@@ -43,6 +47,16 @@ impl Watch {
         self.seen[cache.index()].clear();
     }
 
+    /// What each line of the nearest cache for instructions did since counting began, by its number; lines that did nothing
+    /// are left out.
+    pub(super) fn lines(&self) -> HashMap<u64, (Misses, Words)> {
+        let mut lines = self.lines.by_line.clone();
+        for (&line, came) in self.lines.here.iter().filter(|(_, came)| came.counted) {
+            lines.entry(line).or_default().1 += came.words(self.lines.in_line);
+        }
+        lines
+    }
+
     /// The misses of `block`, column by column.
     pub(super) fn misses(&self, block: usize) -> &[Misses] {
         &self.misses[block * self.columns..][..self.columns]
@@ -70,8 +84,11 @@ impl Observer for Watch {
         let first = self.seen[lookup.cache.index()].insert(lookup.line);
         if let Some(column) = self.table[lookup.cache.index()][lookup.cause.index()] {
             let at = lookup.owner.0 as usize * self.columns + usize::from(column);
-            self.misses[at].misses += 1;
-            self.misses[at].replacements += u64::from(!first);
+            let miss = Misses { misses: 1, replacements: u64::from(!first) };
+            self.misses[at] += miss;
+            if column == INSTRUCTIONS {
+                self.lines.by_line.entry(lookup.line).or_default().0 += miss;
+            }
         }
     }
 
@@ -91,6 +108,8 @@ struct Lines {
     here: HashMap<u64, Came>,
     /// By block.
     gone: Vec<Words>,
+    /// By line: misses, and words of the times that it has gone.
+    by_line: HashMap<u64, (Misses, Words)>,
 }
 
 /// A line that a block brought in.
@@ -119,12 +138,14 @@ impl Lines {
             in_line: (line / word) as u32,
             here: HashMap::new(),
             gone: vec![Words::default(); blocks],
+            by_line: HashMap::new(),
         }
     }
 
     fn restart(&mut self) {
         self.here.values_mut().for_each(|came| came.counted = false);
         self.gone.fill(Words::default());
+        self.by_line.clear();
     }
 
     #[inline]
@@ -147,7 +168,9 @@ impl Lines {
         if let Some(came) = self.here.remove(&line)
             && came.counted
         {
-            self.gone[came.block as usize] += came.words(self.in_line);
+            let words = came.words(self.in_line);
+            self.gone[came.block as usize] += words;
+            self.by_line.entry(line).or_default().1 += words;
         }
     }
 }

@@ -54,7 +54,7 @@ fn gold(file: &str) -> String {
 
 fn script(file: &str) -> String {
     format!(
-        "Link with it: `ld --verbose` prints the linker's own script; put the lines of {file} at the beginning of its \
+        "Link with it: `ld -pie --verbose` prints the linker's own script, for a program that may lie anywhere; put the lines of {file} at the beginning of its \
          `.text`, let that begin with `.text : ALIGN(0x200000)`, and save it as full.ld:\n  \
          rustc: -C link-arg=-fuse-ld=bfd -C link-arg=-Wl,-T,full.ld\n  \
          cc:    -ffunction-sections -fuse-ld=bfd -Wl,-T,full.ld\n"

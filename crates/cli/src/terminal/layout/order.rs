@@ -85,6 +85,7 @@ fn name(strategy: Strategy) -> &'static str {
         Strategy::Chains { .. } => "chains",
         Strategy::PettisHansen => "pettis-hansen",
         Strategy::Micro => "micro",
+        Strategy::Random { .. } => "random",
         Strategy::Pessimal { .. } => "pessimal",
     }
 }

@@ -1,0 +1,126 @@
+//! The figures of a study for programs: JSON with a number that says which fields there are.
+
+use super::layouts::PRESENT;
+use super::luck::Luck;
+use super::study::{Arrangement, Study};
+use super::{code, words};
+use crate::simulate::{Column, FunctionFigures, PathSize, Stalls, Start, Summary, Words};
+use serde::{Deserialize, Serialize};
+use warmcore_units::{Bytes, Cycles};
+
+/// The number of the fields below: it grows when one changes its meaning or goes.
+pub const SCHEMA: u32 = 1;
+
+/// The figures of a study.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct StudyFigures {
+    /// [`SCHEMA`].
+    pub schema: u32,
+    /// What was traced.
+    pub path: String,
+    /// The machine's name.
+    pub machine: String,
+    /// What the caches held when counting began.
+    pub start: Start,
+    /// The answer in words.
+    pub headline: String,
+    /// The layouts; the first is the present one.
+    pub layouts: Vec<LayoutFigures>,
+    /// What random orders cost, if any were tried.
+    pub luck: Option<Luck>,
+    /// Functions under the present layout, those that wait longest first.
+    pub functions: Vec<FunctionFigures>,
+    /// Who displaces whom in the nearest cache for instructions under the present layout, what costs most misses first.
+    pub displaced: Vec<NamedPair>,
+}
+
+/// The figures of one layout.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct LayoutFigures {
+    /// What it is called.
+    pub name: String,
+    /// How it came about; `None` is the present one.
+    pub arrangement: Option<Arrangement>,
+    /// Instructions that were executed.
+    pub instructions: u64,
+    /// Cycles per instruction before a perfect memory.
+    pub icpi: f64,
+    /// Cycles that an instruction waits for memory.
+    pub mcpi: f64,
+    /// Cycles in all.
+    pub cycles: Cycles,
+    /// Cycles of waiting.
+    pub stalls: Stalls,
+    /// The caches.
+    pub columns: Vec<Column>,
+    /// Words that came into the nearest cache for instructions.
+    pub words: Words,
+    /// How large the executed code is.
+    pub size: PathSize,
+    /// Bytes from the first function's beginning to the last one's end; `None` for the present layout.
+    pub extent: Option<Bytes>,
+    /// Bytes of these that no function has.
+    pub gaps: Option<Bytes>,
+}
+
+/// A function whose lines made way for another's.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct NamedPair {
+    /// Who brought the lines that went.
+    pub victim: String,
+    /// For whom the others came.
+    pub by: String,
+    /// How often.
+    pub lines: u64,
+    /// How often the victim missed one of them later.
+    pub misses: u64,
+}
+
+impl From<&Study> for StudyFigures {
+    fn from(study: &Study) -> Self {
+        let present = &study.present;
+        let pair = |pair: &crate::simulate::FunctionPair| NamedPair {
+            victim: words::function(present, pair.victim).to_owned(),
+            by: words::function(present, pair.by).to_owned(),
+            lines: pair.lines,
+            misses: pair.misses,
+        };
+        let others = study.others.iter().map(|layout| LayoutFigures {
+            arrangement: Some(layout.arrangement.clone()),
+            extent: Some(layout.extent),
+            gaps: Some(layout.gaps),
+            ..LayoutFigures::new(layout.arrangement.name(), &layout.summary)
+        });
+        let first = LayoutFigures::new(PRESENT.to_owned(), present);
+        Self {
+            schema: SCHEMA,
+            path: study.path.clone(),
+            machine: present.machine.clone(),
+            start: study.setup.start,
+            headline: super::lead::headline(study),
+            layouts: std::iter::once(first).chain(others).collect(),
+            luck: study.luck.clone(),
+            functions: code::by_stalls(present).into_iter().cloned().collect(),
+            displaced: code::pairs(present).iter().map(pair).collect(),
+        }
+    }
+}
+
+impl LayoutFigures {
+    fn new(name: String, summary: &Summary) -> Self {
+        Self {
+            name,
+            arrangement: None,
+            instructions: summary.instructions,
+            icpi: summary.icpi(),
+            mcpi: summary.mcpi(),
+            cycles: summary.cycles(),
+            stalls: summary.stalls,
+            columns: summary.columns.clone(),
+            words: summary.words,
+            size: summary.path,
+            extent: None,
+            gaps: None,
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! What luck decides: the same path under random orders of its functions.
+
+use crate::simulate::Summary;
+use serde::{Deserialize, Serialize};
+
+/// What random orders cost.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Luck {
+    /// How many were tried, with seeds that follow each other.
+    pub orders: u32,
+    /// The seed of the first.
+    pub seed: u64,
+    /// Cycles that an instruction waits for memory.
+    pub mcpi: Spread,
+    /// Cycles in all.
+    pub cycles: Spread,
+    /// Misses of the nearest cache for instructions.
+    pub misses: Spread,
+    /// Of these, misses of lines that had been there before.
+    pub replacements: Spread,
+    /// How many take fewer cycles than the present layout.
+    pub faster: u32,
+}
+
+/// How widely values lie.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Spread {
+    /// Their mean.
+    pub mean: f64,
+    /// One fortieth of the values are below, rounded down.
+    pub low: f64,
+    /// One fortieth are above, rounded down: at least 95 % lie between the two.
+    pub high: f64,
+}
+
+impl Luck {
+    /// What `random` orders cost, beside the `present` layout; `None` if there are none. The first has `seed`.
+    pub(super) fn new(seed: u64, random: &[Summary], present: &Summary) -> Option<Self> {
+        let spread = |of: fn(&Summary) -> f64| Spread::new(random.iter().map(of).collect());
+        Some(Self {
+            orders: random.len() as u32,
+            seed,
+            mcpi: spread(Summary::mcpi)?,
+            cycles: spread(|summary| summary.cycles().0 as f64)?,
+            misses: spread(|summary| summary.columns[0].misses as f64)?,
+            replacements: spread(|summary| summary.columns[0].replacements as f64)?,
+            faster: random.iter().filter(|summary| summary.cycles() < present.cycles()).count() as u32,
+        })
+    }
+
+    /// How many of the orders lie in the ranges.
+    pub(super) fn range(&self) -> String {
+        if self.orders < 40 {
+            format!("all {}", self.orders)
+        } else {
+            format!("95\u{202f}% of {}", self.orders)
+        }
+    }
+}
+
+impl Spread {
+    /// Of `values`; `None` if there are none. With fewer than 40 the range is from the lowest to the highest.
+    #[must_use]
+    pub fn new(mut values: Vec<f64>) -> Option<Self> {
+        values.sort_by(f64::total_cmp);
+        let beyond = values.len() / 40;
+        let (low, high) = (*values.get(beyond)?, values[values.len() - 1 - beyond]);
+        Some(Self { mean: values.iter().sum::<f64>() / values.len() as f64, low, high })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Spread;
+
+    #[test]
+    fn nineteen_of_twenty_values_lie_in_the_range() {
+        let spread = Spread::new((0..200).rev().map(f64::from).collect()).expect("there are values");
+        assert_eq!(spread, Spread { mean: 99.5, low: 5.0, high: 194.0 });
+        let few = Spread::new(vec![3.0, 1.0, 2.0]).expect("there are values");
+        assert_eq!(few, Spread { mean: 2.0, low: 1.0, high: 3.0 });
+        assert_eq!(Spread::new(Vec::new()), None);
+    }
+}

@@ -1,0 +1,139 @@
+//! A study of the laboratory's own trace: what is said agrees with what was simulated.
+
+use super::{Arrangement, Plan, SCHEMA, Study, StudyFigures, document, text};
+use crate::lab::{Form, Protocols, Switches, trace};
+use crate::sample::{Walk, function};
+use crate::simulate::{Setup, Start};
+use std::sync::LazyLock;
+use warmcore_cachesim::machines;
+use warmcore_record::cache_map::CacheMap;
+use warmcore_record::{Block, Document};
+use warmcore_units::Cycles;
+
+fn setup() -> Setup {
+    Setup::new(machines::dec_3000_600(Cycles(50)))
+}
+
+/// A round trip of TCP/IP under all layouts and 40 random orders.
+static STUDY: LazyLock<Study> = LazyLock::new(|| {
+    let image = Form::Std.image().expect("a sound image");
+    let trace = trace(&image, Protocols::TcpIp, Switches::IMPROVED).expect("a round trip");
+    let plan = Plan { random_orders: 40, ..Plan::new("TCP/IP round trip", setup()) };
+    plan.run(&trace).expect("it can be studied")
+});
+
+fn map(document: &Document) -> &CacheMap {
+    let mut blocks = document.sections.iter().flat_map(|section| &section.blocks);
+    let map = blocks.find_map(|block| match block {
+        Block::CacheMap(map) => Some(map),
+        _ => None,
+    });
+    map.expect("the page has a map")
+}
+
+#[test]
+fn the_page_is_sound_and_its_answer_has_the_summary_s_numbers() {
+    let document = document(&STUDY);
+    assert_eq!(document.validate(), Ok(()));
+    let present = &STUDY.present;
+    let best = STUDY.best().expect("a better layout");
+    let (before, after) = (&present.columns[0], &best.summary.columns[0]);
+    let headline = &document.verdict.headline;
+    for said in [
+        format!("waits for memory {:.2} cycles", present.mcpi()),
+        format!("{} of {} instruction misses", before.replacements, before.misses),
+        format!("would remove {} of them", before.replacements - after.replacements),
+    ] {
+        assert!(headline.contains(&said), "{said}: {headline}");
+    }
+    assert!(!matches!(best.arrangement, Arrangement::Given(_)));
+    let series = &document.verdict.chart.as_ref().expect("a chart").views[0].series;
+    assert_eq!(series[1].points[0].y.mean, present.mcpi());
+    assert_eq!(series[0].points.len(), 1 + STUDY.others.len());
+}
+
+#[test]
+fn the_map_s_sums_are_the_totals_under_every_layout() {
+    let document = document(&STUDY);
+    let map = map(&document);
+    let summary = |name: &str| {
+        let other = STUDY.others.iter().find(|layout| layout.arrangement.name() == name);
+        other.map_or(&STUDY.present, |layout| &layout.summary)
+    };
+    assert_eq!(map.layouts.len(), 1 + STUDY.others.len());
+    assert_eq!((map.cache.sets, map.columns), (256, 16));
+    for layout in &map.layouts {
+        let sum =
+            |of: fn(&warmcore_record::cache_map::MapCell) -> u64| layout.cells.iter().map(of).sum::<u64>();
+        let summary = summary(&layout.name);
+        let column = &summary.columns[0];
+        assert_eq!(sum(|cell| cell.misses), column.misses, "{}", layout.name);
+        assert_eq!(sum(|cell| cell.replacements), column.replacements, "{}", layout.name);
+        assert_eq!(sum(|cell| cell.fetched), summary.words.fetched, "{}", layout.name);
+        assert_eq!(sum(|cell| cell.unused), summary.words.unused, "{}", layout.name);
+        assert_eq!(sum(|cell| cell.lines) * 32, summary.path.lines.0, "{}", layout.name);
+    }
+}
+
+#[test]
+fn luck_has_a_range_and_the_text_has_all_layouts() {
+    let luck = STUDY.luck.as_ref().expect("random orders");
+    assert_eq!(luck.orders, 40);
+    assert!(
+        luck.mcpi.low <= luck.mcpi.mean && luck.mcpi.mean <= luck.mcpi.high && luck.mcpi.low < luck.mcpi.high
+    );
+    let text = text(&STUDY);
+    for layout in &STUDY.others {
+        assert!(text.contains(&layout.arrangement.name()), "{text}");
+    }
+    assert!(text.contains(&format!("{:5.2}", STUDY.present.mcpi())), "{text}");
+    assert!(text.contains("low end of 95\u{202f}% of 40"), "{text}");
+}
+
+#[test]
+fn figures_survive_json_and_have_a_schema() {
+    let figures = StudyFigures::from(&*STUDY);
+    let json = serde_json::to_string(&figures).expect("it can be written");
+    let read: StudyFigures = serde_json::from_str(&json).expect("it can be read");
+    assert_eq!((read.schema, read.layouts.len()), (SCHEMA, figures.layouts.len()));
+    assert_eq!(read.layouts[0].cycles, STUDY.present.cycles());
+    assert_eq!(read.functions, figures.functions);
+    assert!(figures.displaced.windows(2).all(|pair| pair[0].misses >= pair[1].misses));
+}
+
+#[test]
+fn the_rendered_page_has_the_map_and_asks_for_nothing() {
+    let page = warmcore_report::render(&document(&STUDY));
+    let squares = page.matches("<rect width=\"23\"").count();
+    assert_eq!(squares, 256 * (1 + STUDY.others.len()));
+    let body =
+        page.split("</style>").last().expect("a body").split("<script>").next().expect("before scripts");
+    for reference in ["src=", "http://", "https://", "url("] {
+        assert!(!body.contains(reference), "{reference}");
+    }
+}
+
+#[test]
+fn names_are_escaped_and_a_path_without_other_layouts_has_a_page() {
+    let names = ["<Tcp as Layer<&u8>>::demux", "a & b"];
+    let mut walk = Walk::new(&[function(names[0], 0x10000, 32), function(names[1], 0x12000, 32)]);
+    for name in [names[0], names[1], names[0]] {
+        walk.whole(name);
+    }
+    let setup = setup().starting(Start::Steady);
+    let plan = Plan { strategies: Vec::new(), ..Plan::new("<path> & more", setup) };
+    let study = plan.run(&walk.trace).expect("it can be studied");
+    let document = document(&study);
+    assert_eq!(document.validate(), Ok(()));
+    assert!(
+        document.verdict.headline.ends_with("lines that were there before."),
+        "{}",
+        document.verdict.headline
+    );
+    let page = warmcore_report::render(&document);
+    for raw in ["<Tcp", "<path>", "a & b", "Layer<&u8>"] {
+        assert!(!page.contains(raw), "{raw}");
+    }
+    assert!(page.contains("&#60;Tcp as Layer&#60;&#38;u8&#62;&#62;::demux"));
+    assert!(text(&study).contains(names[0]));
+}
