@@ -6,6 +6,7 @@ pub(crate) mod cluster;
 pub(crate) mod compare;
 pub(crate) mod given;
 pub(crate) mod host;
+pub(crate) mod layout;
 pub(crate) mod live;
 pub(crate) mod messages;
 pub(crate) mod packet;
@@ -26,6 +27,7 @@ use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use compare::CompareArguments;
 use host::HostCommand;
+use layout::LayoutCommand;
 use live::RunLiveArguments;
 use messages::MessageArguments;
 use packet::{AxisArguments, PointArguments};
@@ -125,6 +127,13 @@ pub(crate) enum Command {
     /// blocks. The first model runs twice per block; that A/A difference is the noise floor.
     #[command(after_help = TRANSFER_COST)]
     Transfer(TransferArguments),
+
+    /// Order the functions of a latency path, so that they do not evict each other
+    ///
+    /// Traces a path of any x86-64 program, simulates it in the caches of a machine, orders its functions for the linker, and
+    /// measures what that brought (Mosberger et al. 1996).
+    #[command(subcommand)]
+    Layout(LayoutCommand),
 
     /// Print a completion script for a shell
     ///

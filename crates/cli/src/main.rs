@@ -17,6 +17,7 @@ mod folder;
 mod host;
 mod interrupt;
 mod json;
+mod layout;
 mod live;
 mod machine;
 mod manual;
@@ -104,6 +105,7 @@ fn run(arguments: Arguments) -> miette::Result<()> {
         Some(Command::Machine(arguments)) => machine::run(&arguments),
         Some(Command::Host(command)) => host::run(&command),
         Some(Command::Transfer(arguments)) => transfer::run(&arguments),
+        Some(Command::Layout(command)) => layout::run(&command),
         Some(Command::Completions { shell }) => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Arguments::command(), "warmcore", &mut script);

@@ -136,6 +136,9 @@ fn files(page: &str) -> Vec<FileEntry> {
         "warmcore-reproduce-salehi-1994"
         | "warmcore-reproduce-foong-2004"
         | "warmcore-reproduce-mosberger-1996" => vec![REPORT, CLAIMS, RESULTS, JOURNAL],
+        "warmcore-layout-simulate" => {
+            vec![REPORT, ("figures.json", "The figures of the report, with --output.")]
+        }
         "warmcore-report" => vec![REPORT],
         "warmcore-machine" | "warmcore-host-show" | "warmcore-host-capture" | "warmcore-host-plan" => {
             vec![MACHINE]

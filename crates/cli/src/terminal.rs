@@ -3,6 +3,7 @@
 pub(crate) mod claims;
 pub(crate) mod compare;
 mod counts;
+pub(crate) mod layout;
 pub(crate) mod plan;
 pub(crate) mod sweep;
 pub(crate) mod transfer;

@@ -3,6 +3,7 @@
 
 mod arguments;
 mod host;
+mod layout;
 mod packet;
 mod runqueue;
 mod transfer;
@@ -91,6 +92,10 @@ fn every_level_explains_itself() {
         &["simulate", "packet", "--help"],
         &["run", "--help"],
         &["transfer", "--help"],
+        &["layout", "trace", "--help"],
+        &["layout", "order", "--help"],
+        &["layout", "simulate", "--help"],
+        &["layout", "measure", "--help"],
         &["transfer", "serve", "--help"],
         &["host", "apply", "--help"],
         &["sweep", "packet", "--help"],

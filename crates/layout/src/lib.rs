@@ -21,6 +21,8 @@ pub mod linker;
 #[cfg(target_arch = "x86_64")]
 pub mod native;
 pub mod order;
+pub mod own;
+pub mod predict;
 pub mod present;
 pub mod program;
 pub mod relocate;

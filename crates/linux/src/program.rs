@@ -2,8 +2,9 @@
 //! killed and reaped however the measurement ends.
 
 use crate::{Probe, pid_stat};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Access, access};
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read};
@@ -12,6 +13,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 /// The most output of a program that is kept, in bytes.
 const MAX_OUTPUT: u64 = 1 << 20;
@@ -128,6 +130,31 @@ impl Program {
         match status {
             Ok(status) if status.success() => Ok(true),
             status => Err(ProgramError::Failed { program: self.name.clone(), status: in_words(status) }),
+        }
+    }
+
+    /// Waits until it ends, at most for `time`, and returns at that very moment. Returns whether it has ended
+    /// successfully.
+    ///
+    /// # Errors
+    /// If it exited with a failure, or cannot be waited for.
+    pub fn ends_within(&mut self, time: Duration) -> Result<bool, ProgramError> {
+        let waited = self.wait(time).map_err(|error| ProgramError::Failed {
+            program: self.name.clone(),
+            status: format!("cannot be waited for: {error}"),
+        });
+        waited.and_then(|()| self.has_ended())
+    }
+
+    fn wait(&self, time: Duration) -> io::Result<()> {
+        // A child is not reaped while it runs, so its number still belongs to it.
+        let child = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
+        let handle = pidfd_open(child.ok_or(io::ErrorKind::NotFound)?, PidfdFlags::empty())?;
+        let time = Timespec::try_from(time).map_err(io::Error::other)?;
+        match poll(&mut [PollFd::new(&handle, PollFlags::IN)], Some(&time)) {
+            // A signal ends the wait early, and the caller waits again.
+            Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+            Err(error) => Err(error.into()),
         }
     }
 
@@ -274,6 +301,17 @@ mod tests {
         assert!(until_it_ends(&mut flooding).expect("its pipe stays open"));
         assert_eq!(flooding.output().len(), 1 << 20);
         let failed = until_it_ends(&mut start("exit 3")).unwrap_err();
+        assert!(failed.to_string().contains("`sh` failed (exit status: 3)"), "{failed}");
+    }
+
+    #[test]
+    fn its_end_is_waited_for() {
+        let start = |script: &str| Program::start(&arguments(&["sh", "-c", script])).unwrap();
+        let begun = std::time::Instant::now();
+        assert!(start("sleep 0.05").ends_within(Duration::from_secs(600)).unwrap());
+        assert!(begun.elapsed() < Duration::from_secs(300), "{:?}", begun.elapsed());
+        assert!(!start("sleep 1000").ends_within(Duration::from_millis(5)).unwrap());
+        let failed = start("exit 3").ends_within(Duration::from_secs(600)).unwrap_err();
         assert!(failed.to_string().contains("`sh` failed (exit status: 3)"), "{failed}");
     }
 

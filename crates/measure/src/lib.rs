@@ -64,6 +64,7 @@ pub mod counts;
 mod error;
 pub mod invocation;
 mod model;
+pub mod programs;
 mod run;
 pub mod transfer;
 pub mod verify;

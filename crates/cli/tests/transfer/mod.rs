@@ -131,19 +131,19 @@ fn what_cannot_be_is_refused_by_its_flag() {
     assert!(error.contains("cannot listen on --bind 192.0.2.1:5077"), "{error}");
 }
 
-fn start(arguments: &[&str]) -> Child {
+pub(crate) fn start(arguments: &[&str]) -> Child {
     let mut command = Command::new(env!("CARGO_BIN_EXE_warmcore"));
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command.spawn().expect("the binary can be run")
 }
 
-fn signal(name: &str, process: u32) {
+pub(crate) fn signal(name: &str, process: u32) {
     let sent = Command::new("kill").args([name, &process.to_string()]).status().expect("kill is there");
     assert!(sent.success());
 }
 
 /// Ends `child` if it does not by itself, so that no test waits for ever.
-fn ended(mut child: Child) -> (Option<i32>, String) {
+pub(crate) fn ended(mut child: Child) -> (Option<i32>, String) {
     let deadline = Instant::now() + Duration::from_secs(60);
     while child.try_wait().expect("a child can be waited for").is_none() {
         if Instant::now() > deadline {
@@ -156,7 +156,7 @@ fn ended(mut child: Child) -> (Option<i32>, String) {
 }
 
 /// The processes that `parent` has started, once there are `count` of them.
-fn children(parent: u32, count: usize) -> Vec<u32> {
+pub(crate) fn children(parent: u32, count: usize) -> Vec<u32> {
     let deadline = Instant::now() + Duration::from_secs(60);
     loop {
         let tasks = fs::read_dir(format!("/proc/{parent}/task")).into_iter().flatten().flatten();
@@ -178,7 +178,7 @@ fn is_running(process: u32) -> bool {
     stat.rsplit(") ").next().is_some_and(|rest| !rest.is_empty() && !rest.starts_with('Z'))
 }
 
-fn are_gone(processes: &[u32]) {
+pub(crate) fn are_gone(processes: &[u32]) {
     let deadline = Instant::now() + Duration::from_secs(60);
     while processes.iter().any(|&process| is_running(process)) {
         assert!(Instant::now() < deadline, "{processes:?}");

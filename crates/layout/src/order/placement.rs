@@ -125,6 +125,18 @@ impl Placement {
         Bytes(self.extent().0 - used)
     }
 
+    /// The same order at `site` without gaps, as a linker makes it that only gets a list.
+    #[must_use]
+    pub fn packed(&self, site: &Site) -> Self {
+        let mut end = site.base;
+        let pack = |one: &Placed| {
+            let address = end.next_multiple_of(site.alignment.0.max(1));
+            end = address.saturating_add(one.size.0);
+            Placed { address, ..*one }
+        };
+        Self { placed: self.placed.iter().map(pack).collect() }
+    }
+
     /// The linker's names of the functions by address: an order without the gaps. A function that `trace` does not have
     /// is left out.
     #[must_use]

@@ -65,10 +65,12 @@ fn notes(study: &Study) -> Section {
              used the caches in between, so every miss is a replacement miss.",
             study.present.rounds
         ),
-        Start::NearestCold => "The path was repeated, and before each time the nearest caches were emptied, as by other code \
-             that runs between two packets; those further away hold what the path left there."
-            .to_owned(),
-        Start::Steady => format!("The path was repeated {MAX_ROUNDS} times and did not settle; the last round counts."),
+        Start::NearestCold if study.present.settled => format!(
+            "The path was repeated until its misses and cycles were those of the round before: {} rounds. Before each, the \
+             nearest caches were emptied, as other code does between two requests; what lies further away was kept.",
+            study.present.rounds
+        ),
+        Start::Steady | Start::NearestCold => format!("The path was repeated {MAX_ROUNDS} times and did not settle; the last round counts."),
     };
     let notes = [
         "It is a model in which nothing overlaps: each reference adds what it takes beyond a hit of the nearest cache, be it \

@@ -56,7 +56,7 @@ pub(super) const fn start(start: Start) -> &'static str {
     match start {
         Start::Cold => "from cold caches",
         Start::Steady => "repeated until nothing changes",
-        Start::NearestCold => "repeated, with the nearest caches empty each time",
+        Start::NearestCold => "repeated until nothing changes, the nearest caches emptied before each time",
     }
 }
 

@@ -121,6 +121,12 @@ pub enum SteppingError {
         /// What was waited for.
         activity: Activity,
     },
+    /// It was to stop.
+    #[error("interrupted: `{program}` was ended")]
+    Stopped {
+        /// As it was named.
+        program: String,
+    },
     /// A marker lies where the program has no memory.
     #[error(
         "no code of the program lies at {address:#x}: give a marker in it or in a library that it is linked to"

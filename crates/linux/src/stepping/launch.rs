@@ -8,6 +8,7 @@ use std::fs;
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// What to start, and how far to go.
@@ -23,6 +24,8 @@ pub struct Launch {
     pub time: Duration,
     /// The most instructions of one path.
     pub steps: u64,
+    /// Ends it too, as soon as it is set.
+    pub stop: Option<&'static AtomicBool>,
 }
 
 impl Launch {
@@ -35,6 +38,7 @@ impl Launch {
             same_addresses: true,
             time: Duration::from_secs(60),
             steps: 10_000_000,
+            stop: None,
         }
     }
 

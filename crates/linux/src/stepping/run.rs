@@ -11,6 +11,7 @@ use libc::pid_t;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use std::marker::PhantomData;
 use std::path::PathBuf;
+use std::sync::atomic::Ordering;
 
 impl Stepper {
     /// Starts a program and lets it come to its own first instruction.
@@ -38,7 +39,7 @@ impl Stepper {
             activity: Activity::Starting,
             ended: None,
             launch: launch.clone(),
-            watchdog: Watchdog::start(process, launch.time)?,
+            watchdog: Watchdog::start(process, launch.time, launch.stop)?,
             stays_here: PhantomData,
         };
         std::mem::forget(guard);
@@ -204,6 +205,9 @@ impl Stepper {
 
     fn out_of_time(&self) -> SteppingError {
         let program = self.program.clone();
+        if self.launch.stop.is_some_and(|stop| stop.load(Ordering::SeqCst)) {
+            return SteppingError::Stopped { program };
+        }
         SteppingError::TimeLimit { program, limit: self.launch.time, activity: self.activity }
     }
 

@@ -4,6 +4,7 @@
 mod compiled;
 
 use compiled::Compiled;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use warmcore_linux::stepping::{Activity, End, Launch, Stepper, SteppingError, Stop, with_program};
 
@@ -220,6 +221,20 @@ fn a_program_that_takes_too_long_is_ended() {
     *launch.arguments.last_mut().unwrap() = "sleep".into();
     let error = with_program(&launch, Stepper::finish).unwrap_err();
     assert!(matches!(error, SteppingError::TimeLimit { activity: Activity::Ending, .. }), "{error}");
+    assert!(started.elapsed() < Duration::from_secs(50), "it sleeps for 100 s");
+}
+
+#[test]
+fn a_program_is_ended_when_it_is_to_stop() {
+    static STOP: AtomicBool = AtomicBool::new(false);
+    let mut launch = launch("sleep");
+    launch.stop = Some(&STOP);
+    let started = Instant::now();
+    let error = with_program(&launch, |stepper| {
+        STOP.store(true, Ordering::SeqCst);
+        stepper.finish()
+    });
+    assert!(matches!(error, Err(SteppingError::Stopped { .. })), "{error:?}");
     assert!(started.elapsed() < Duration::from_secs(50), "it sleeps for 100 s");
 }
 

@@ -1,0 +1,100 @@
+//! `warmcore layout simulate`.
+
+use super::{input, machine};
+use crate::args::layout::SimulateArguments;
+use crate::calibrate::existing;
+use crate::folder::Folder;
+use crate::json::{self, Versioned};
+use crate::misuse::OrMisuse;
+use crate::{interrupt, progress, provenance, terminal};
+use miette::miette;
+use serde::Serialize;
+use std::path::Path;
+use warmcore_layout::order::Strategy;
+use warmcore_layout::own::OwnPart;
+use warmcore_layout::present::{Plan, Study, StudyError, StudyFigures, document};
+use warmcore_layout::simulate::{Setup, Start, Summary};
+use warmcore_layout::trace::Trace;
+use warmcore_record::atomic_file;
+use warmcore_units::Bytes;
+
+/// Version of what `--json` prints.
+const SCHEMA: u32 = 1;
+
+/// The files of `--output`.
+const FILES: [&str; 2] = ["report.html", "figures.json"];
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Simulation<'a> {
+    start: Start,
+    assumptions: &'a [String],
+    icpi: f64,
+    mcpi: f64,
+    #[serde(flatten)]
+    summary: &'a Summary,
+}
+
+pub(super) fn run(arguments: &SimulateArguments) -> miette::Result<()> {
+    interrupt::end_at_once()?;
+    if let Some(folder) = &arguments.output {
+        check(folder, arguments.force)?;
+    }
+    let trace = input::trace(&arguments.trace)?;
+    let machine::Simulated { setup, assumptions } = machine::simulated(&arguments.machine, &trace)?;
+    let summary = setup.run(&trace).map_err(|fault| machine::impossible(&fault))?;
+    let mut text = if arguments.json {
+        let (start, icpi, mcpi) = (setup.start, summary.icpi(), summary.mcpi());
+        let object = Simulation { start, assumptions: &assumptions, icpi, mcpi, summary: &summary };
+        json::pretty(&Versioned::new(SCHEMA, object))?
+    } else {
+        terminal::layout::simulation(&summary, &setup, &assumptions)
+    };
+    if let Some(folder) = &arguments.output {
+        let study = study(arguments, &trace, setup)?;
+        interrupt::finish_first(|| write(folder, arguments.force, &study))?;
+        if !arguments.json {
+            text += &format!("The page: {}.\n", folder.join(FILES[0]).display());
+        }
+    }
+    crate::output::print(text.as_bytes())
+}
+
+/// Refuses files that are there. The folder itself is made once there is something to write.
+fn check(folder: &Path, force: bool) -> miette::Result<()> {
+    let there =
+        FILES.map(|file| folder.join(file)).into_iter().filter(|file| file.symlink_metadata().is_ok());
+    there.into_iter().try_for_each(|file| atomic_file::check(&file, existing(force)).or_misuse())
+}
+
+/// The path as it lies and under every order.
+fn study(arguments: &SimulateArguments, trace: &Trace, setup: Setup) -> miette::Result<Study> {
+    let own = OwnPart::new(trace);
+    let plan = Plan {
+        base: own.base,
+        alignment: Bytes(16),
+        strategies: Strategy::ALL.to_vec(),
+        random_orders: arguments.random_orders,
+        ..Plan::new(path_name(&arguments.trace), setup)
+    };
+    let bar = progress::open_ended("simulating orders");
+    let study = plan.run(&own.trace);
+    bar.finish_and_clear();
+    study.map_err(|error| match error {
+        StudyError::Setup(fault) => machine::impossible(&fault),
+        StudyError::Layout(error) => miette!("{error}"),
+    })
+}
+
+fn path_name(trace: &Path) -> String {
+    trace.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+fn write(folder: &Path, force: bool, study: &Study) -> miette::Result<()> {
+    let mut document = document(study);
+    document.manifest.command = provenance::command();
+    let folder = Folder::open(folder, existing(force), &FILES)?;
+    let page = folder.write(FILES[0], warmcore_report::render(&document).as_bytes());
+    let figures = || folder.write(FILES[1], json::pretty(&StudyFigures::from(study))?.as_bytes());
+    page.and_then(|()| figures()).map_err(|error| folder.taken_back(error))
+}

@@ -1,0 +1,127 @@
+//! `warmcore layout trace`.
+
+use super::input;
+use crate::args::layout::TraceArguments;
+use crate::calibrate::existing;
+use crate::misuse::{OrMisuse, misuse};
+use crate::{folder, interrupt, progress, terminal};
+use miette::{IntoDiagnostic, WrapErr, miette};
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
+use warmcore_layout::lackey::{self, Between};
+use warmcore_layout::program::{Place, Program};
+use warmcore_layout::trace::Trace;
+
+/// The longest output of lackey's, in bytes: a line has about twenty.
+const LONGEST_OUTPUT: u64 = 64 << 30;
+
+/// Paths of a program.
+struct Traced {
+    paths: Vec<Trace>,
+    /// How the program ended by itself.
+    end: Option<String>,
+}
+
+pub(super) fn run(arguments: &TraceArguments) -> miette::Result<()> {
+    let [program, ..] = &arguments.program[..] else { return Err(misuse("no program is given")) };
+    let inputs = [Some(Path::new(program)), arguments.lackey.as_deref()];
+    let inputs: Vec<&Path> = inputs.into_iter().flatten().collect();
+    input::check_output(&arguments.output, arguments.force, &inputs)?;
+    let Traced { mut paths, end } = match &arguments.lackey {
+        Some(output) => read(arguments, output, Path::new(program))?,
+        None => traced(arguments)?,
+    };
+    let lengths: Vec<usize> = paths.iter().map(|path| path.steps().len()).collect();
+    let trace = paths.swap_remove(median(&lengths));
+    let mut bytes = Vec::new();
+    trace.write(&mut bytes).into_diagnostic()?;
+    folder::write(&arguments.output, &bytes, existing(arguments.force))?;
+    let mut text = terminal::layout::traced(&trace, &lengths);
+    text += &end.map_or_else(String::new, |end| format!("The program ended: {end}.\n"));
+    text += &next(&arguments.output);
+    crate::output::print(text.as_bytes())
+}
+
+/// The place of the median; of two in the middle that of the shorter one, so that it is a pass.
+fn median(lengths: &[usize]) -> usize {
+    let mut places: Vec<usize> = (0..lengths.len()).collect();
+    places.sort_by_key(|&place| lengths[place]);
+    places[(lengths.len() - 1) / 2]
+}
+
+#[cfg(target_arch = "x86_64")]
+fn traced(arguments: &TraceArguments) -> miette::Result<Traced> {
+    use warmcore_layout::native::{Request, trace};
+    use warmcore_linux::stepping::Launch;
+    let mut launch = Launch::new(&arguments.program);
+    launch.time = arguments.time_limit;
+    launch.stop = Some(interrupt::catch()?);
+    let bar = progress::open_ended("tracing");
+    let (first, last) = (arguments.from.clone(), arguments.to.clone());
+    let passes = arguments.passes.into();
+    let traced = trace(&Request { launch, first, last, passes, finish: arguments.finish });
+    bar.finish_and_clear();
+    let traced = traced.map_err(refused)?;
+    Ok(Traced { paths: traced.paths, end: traced.end.map(|end| end.to_string()) })
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn traced(_: &TraceArguments) -> miette::Result<Traced> {
+    Err(misuse("programs are traced on x86-64 only; --lackey reads what valgrind traced"))
+}
+
+/// An error, which is wrong usage if the program or a marker was not found.
+#[cfg(target_arch = "x86_64")]
+fn refused(error: warmcore_layout::native::NativeError) -> miette::Report {
+    use warmcore_layout::native::NativeError;
+    use warmcore_linux::stepping::SteppingError;
+    match error {
+        NativeError::Program(_)
+        | NativeError::Marker(_)
+        | NativeError::Stepping(SteppingError::NoSuchProgram { .. } | SteppingError::NotExecutable { .. }) => {
+            misuse(error.to_string())
+        }
+        error => miette!("{error}"),
+    }
+}
+
+/// The paths in an output of lackey's.
+fn read(arguments: &TraceArguments, output: &Path, program: &Path) -> miette::Result<Traced> {
+    interrupt::end_at_once()?;
+    let named = || format!("--lackey {}", output.display());
+    warmcore_files::check(output, LONGEST_OUTPUT).or_misuse().wrap_err_with(named)?;
+    let program = Program::read(program).or_misuse()?;
+    let address = |marker| match program.place(marker).or_misuse()? {
+        Place::Code(address) => Ok(address),
+        Place::Store { .. } => Err(misuse("--lackey: stores are no markers, expected code")),
+    };
+    let between = Between { first: address(&arguments.from)?, last: address(&arguments.to)? };
+    let file = File::open(output).or_misuse().wrap_err_with(named)?;
+    let paths = lackey::read(BufReader::new(file), &program.functions(0), Some(between));
+    let mut paths = paths.or_misuse().wrap_err_with(|| {
+        format!("{} (a program that may lie anywhere has to be linked with -no-pie)", named())
+    })?;
+    paths.truncate(arguments.passes.into());
+    Ok(Traced { paths, end: None })
+}
+
+/// How to go on with the trace in `file`.
+fn next(file: &Path) -> String {
+    let file = file.display();
+    format!(
+        "The trace: {file}. `warmcore layout order {file} --output order.txt` orders its functions for the linker.\n"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::median;
+
+    #[test]
+    fn the_median_is_a_pass() {
+        assert_eq!(median(&[7]), 0);
+        assert_eq!(median(&[9, 7, 8]), 2);
+        assert_eq!(median(&[9, 7, 8, 100]), 2);
+    }
+}

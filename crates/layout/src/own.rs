@@ -1,0 +1,82 @@
+//! The part of a native trace that its program's linker can move: not what lies in shared libraries.
+//!
+//! Linux maps a program at its fixed address or from two thirds of the address space on, which 32 bits of randomness hardly
+//! move (`ELF_ET_DYN_BASE` in `fs/binfmt_elf.c`), and shared libraries and its own vDSO below the stack (`mmap_base` in
+//! `mm/util.c`). So the two are told apart by address. A static program that may lie anywhere has no libraries, and lies
+//! where they would.
+
+use crate::order::CallGraph;
+use crate::trace::{Function, Trace};
+use std::num::NonZeroU32;
+
+/// Shared libraries of x86-64 lie above, programs below.
+const LIBRARIES: u64 = 0x7000_0000_0000;
+
+/// Places begin at multiples of it: the largest page, and a multiple of every way of a cache.
+const ALIGNMENT: u64 = 2 << 20;
+
+/// A trace, seen by its program's linker.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct OwnPart {
+    /// The same steps, with the program's functions only.
+    pub trace: Trace,
+    /// Functions of others that were executed, in the order of first execution.
+    pub left_out: Vec<Function>,
+    /// An address beyond all of it, a multiple of 2 MiB: functions can be placed from there on.
+    pub base: u64,
+}
+
+impl OwnPart {
+    /// Takes `trace` apart.
+    #[must_use]
+    pub fn new(trace: &Trace) -> Self {
+        let graph = CallGraph::new(trace, NonZeroU32::MIN);
+        let executed = || graph.nodes().iter().map(|node| &trace.functions()[node.function as usize]);
+        let limit =
+            if executed().any(|function| function.address < LIBRARIES) { LIBRARIES } else { u64::MAX };
+        let is_own = |function: &Function| function.address < limit;
+        let own: Vec<Function> = trace.functions().iter().filter(|one| is_own(one)).cloned().collect();
+        let left_out = executed().filter(|one| !is_own(one)).cloned().collect();
+        let base = beyond(trace, &own, limit);
+        Self { trace: trace.clone().with_functions(own), left_out, base }
+    }
+}
+
+/// The first multiple of the alignment behind all functions of `own` and all code below `limit`.
+fn beyond(trace: &Trace, own: &[Function], limit: u64) -> u64 {
+    let functions = own.iter().map(|function| function.address.saturating_add(function.size));
+    let code = trace.instructions().iter().map(|one| one.address.saturating_add(u64::from(one.length)));
+    let end = functions.chain(code.filter(|&end| end <= limit)).max().unwrap_or(0);
+    end.checked_next_multiple_of(ALIGNMENT).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::{Walk, function};
+
+    #[test]
+    fn libraries_are_left_out_and_the_place_lies_behind_all_of_the_program() {
+        let functions = [
+            function("m", 0x5555_5555_5000, 64),
+            function("never", 0x5555_5560_0000, 64),
+            function("l", 0x7fff_f7d0_0000, 64),
+        ];
+        let mut walk = Walk::new(&functions);
+        walk.whole("m").whole("l");
+        let part = OwnPart::new(&walk.trace);
+        assert_eq!(part.trace.functions(), &functions[..2]);
+        assert_eq!(part.left_out, functions[2..]);
+        assert_eq!(part.base, 0x5555_5580_0000);
+        assert_eq!(part.trace.steps().len(), walk.trace.steps().len());
+    }
+
+    #[test]
+    fn a_static_program_lies_where_libraries_would() {
+        let mut walk = Walk::new(&[function("m", 0x7fff_f7d0_0000, 64)]);
+        walk.whole("m");
+        let part = OwnPart::new(&walk.trace);
+        assert_eq!((part.trace.functions().len(), part.left_out.len()), (1, 0));
+        assert_eq!(OwnPart::new(&Trace::default()).base, 0);
+    }
+}
