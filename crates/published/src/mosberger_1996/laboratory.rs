@@ -8,11 +8,10 @@ mod builds;
 mod runs;
 mod stages;
 
-use super::points::{Build, Classified, Improvement, Measurements, Point, Saving, Stack, name};
+use super::points::{AtDistance, Build, Classified, Improvement, Measurements, Point, Saving, Stack, name};
 use super::tables::TABLE_1;
 use builds::{protocols, traced};
 use runs::{Simulator, run};
-use std::collections::BTreeMap;
 use warmcore_layout::lab::{Classifying, Form, LabError, Switches, trace};
 use warmcore_layout::trace::Trace;
 
@@ -128,7 +127,7 @@ fn classified(simulator: &Simulator, stack: Stack) -> Result<Classified, LabErro
 }
 
 /// mCPI of every build at other distances of memory.
-fn by_memory(traces: &[(Stack, Build, Trace)]) -> Result<Vec<(u64, BTreeMap<String, f64>)>, LabError> {
+fn by_memory(traces: &[(Stack, Build, Trace)]) -> Result<Vec<AtDistance>, LabError> {
     let at = |cycles| {
         let simulator = Simulator::new(cycles)?;
         let mcpi = |(stack, build, trace): &(Stack, Build, Trace)| {

@@ -183,6 +183,9 @@ pub struct Classified {
     pub cycles: i64,
 }
 
+/// mCPI of every stack and build ([`name`]) with memory so many cycles away.
+pub type AtDistance = (u64, BTreeMap<String, f64>);
+
 /// Everything that was found.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Measurements {
@@ -201,7 +204,7 @@ pub struct Measurements {
     /// What the classifier costs in build ALL.
     pub classified: Vec<Classified>,
     /// mCPI of builds at other distances of memory: by cycles, then stack and build ([`name`]).
-    pub by_memory: Vec<(u64, BTreeMap<String, f64>)>,
+    pub by_memory: Vec<AtDistance>,
     /// What was not measured, and why.
     pub missing: Vec<String>,
 }
