@@ -48,6 +48,7 @@ pub(super) fn run(arguments: &OrderArguments) -> miette::Result<()> {
     let text = predictions(&now, &choice, &setup)
         + &link::how(arguments.linker, &arguments.output, &all[chosen])
         + &link::left_out(&listing, &own.left_out, arguments.objects.is_empty())
+        + &terminal::layout::unnamed(&traced)
         + &terminal::layout::assumed(&assumptions);
     crate::output::print(text.as_bytes())
 }

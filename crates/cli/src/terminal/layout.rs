@@ -27,12 +27,26 @@ pub(crate) fn traced(trace: &Trace, lengths: &[usize]) -> String {
         table.add_row([name].into_iter().chain(numbers));
     }
     format!(
-        "{} of {}; {executed} bytes of code were executed, in functions of {whole}.\n{}\n{table}\n{}\n",
+        "{} of {}; {executed} bytes of code were executed, in functions of {whole}.\n{}{}\n{table}\n{}\n",
         counted(trace.steps().len(), "instruction"),
         counted(nodes.len(), "function"),
+        unnamed(trace),
         passes(lengths),
         left(nodes.len()),
     )
+}
+
+/// How many instructions lie in no function.
+pub(crate) fn unnamed(trace: &Trace) -> String {
+    let has_name: Vec<bool> =
+        trace.instructions().iter().map(|one| trace.function_at(one.address).is_some()).collect();
+    match trace.executed().filter(|&(instruction, _)| !has_name[instruction]).count() {
+        0 => String::new(),
+        count => format!(
+            "In code without a name, as that of stripped libraries: {}.\n",
+            counted(count, "instruction")
+        ),
+    }
 }
 
 /// How the lengths of the passes spread.

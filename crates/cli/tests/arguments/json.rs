@@ -63,6 +63,7 @@ fn every_object_has_its_schema() {
         "warmcore-calibrate",
         "warmcore-compare",
         "warmcore-host-verify",
+        "warmcore-layout-simulate",
         "warmcore-reproduce-foong-2004",
         "warmcore-transfer",
     ];

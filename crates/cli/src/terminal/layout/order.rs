@@ -69,7 +69,7 @@ fn row(name: String, summary: &Summary, now: &Summary, mark: &str) -> [String; 9
 fn verdict(now: &Summary, choice: &Choice<'_>) -> String {
     let one = &choice.all[choice.chosen];
     let written = one.gaps.as_ref().filter(|_| choice.is_script).unwrap_or(&one.order);
-    let why = if choice.is_free { ", which has the fewest cycles" } else { "" };
+    let why = if choice.is_free { "; no order has fewer cycles" } else { "" };
     let brings = if written.summary.cycles() < now.cycles() {
         "It is a prediction: `warmcore layout measure` says what it brings."
     } else {
