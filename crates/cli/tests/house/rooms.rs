@@ -22,7 +22,8 @@ const IMPURE: &[&str] =
 const SYSTEM_CALLS: &[&str] = &["rustix", "libc", "nix", "perf-event"];
 
 /// Where `unsafe` may stand.
-const UNSAFE: &[&str] = &["linux/src/", "measure/src/", "dispatch/src/sync/lock", "dispatch/src/sync/biased"];
+const UNSAFE: &[&str] =
+    &["linux/src/", "measure/src/", "dispatch/src/sync/lock", "dispatch/src/sync/biased", "lab/src/bin/"];
 
 fn workspace() -> Metadata {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.toml");
