@@ -57,7 +57,7 @@ test:
 # 300 seeds, a fuzzer's minute on each target, the live
 # runtime's and the dispatch queue's wake-ups and orders under loom, two million schedules and a minute of full queues
 # of the latter, Miri and ThreadSanitizer at it, all states of the coherence protocol on five nodes, a refusal and a kill at
-# each change of a plan for 128 cpus, ten minutes of the runtime's soak test, the agreement of two calibrations and of ten
+# each change of a plan for 128 cpus, the laboratory's images against a build of their source, ten minutes of the runtime's soak test, the agreement of two calibrations and of ten
 # quick studies on a quiet machine, predictions of hot caches there, and a sample of 200 spoilt places in the rooms that
 # decide and reckon, which their tests must notice.
 test-long: test fuzz audit
@@ -74,6 +74,8 @@ test-long: test fuzz audit
 	WARMCORE_COVERAGE_SEEDS=300 cargo test --release --locked --package warmcore-sim --test packet intervals_contain
 	cargo test --release --locked --package warmcore-sim --test cluster -- --ignored --nocapture
 	cargo test --locked --package warmcore-stack --test behaviour -- --ignored a_million
+	scripts/build-lab $(TARGET)/lab/images
+	WARMCORE_LAB=$(abspath $(TARGET))/lab/images cargo test --locked --package warmcore-layout --test lab -- --ignored kept_images
 	WARMCORE_CHANGES=all cargo test --locked --package warmcore-study --test placement faults
 	WARMCORE_SOAK_SECONDS=600 cargo test --locked --package warmcore-runtime --test live soak
 	cargo run --release --locked --package warmcore-measure --example calibrate -- --twice

@@ -182,3 +182,24 @@ fn the_path_is_longer_than_four_thousand_instructions_and_larger_than_the_cache(
         assert!(simulated(&trace).path.lines > Bytes(8192));
     }
 }
+
+/// `scripts/build-lab FOLDER` has built the images anew, and `WARMCORE_LAB` names the folder: paths are as long as those of the images
+/// that are kept, but for what another compiler does.
+#[test]
+#[ignore = "needs images that were just built: make test-long"]
+fn kept_images_are_what_the_source_builds() {
+    let folder = std::env::var_os("WARMCORE_LAB").expect("WARMCORE_LAB names the folder of the images");
+    for form in Form::ALL {
+        let path = std::path::Path::new(&folder).join(format!("{}.elf", form.name()));
+        let built = warmcore_layout::riscv::Image::read(&path).expect("an image that was just built");
+        for protocols in Protocols::ALL {
+            let kept = traced(form, protocols).steps().len();
+            let built = trace(&built, protocols, Switches::IMPROVED).expect("a round trip").steps().len();
+            let difference = kept.abs_diff(built);
+            assert!(
+                20 * difference < kept,
+                "{form:?} {protocols:?}: kept {kept} instructions, built {built}"
+            );
+        }
+    }
+}

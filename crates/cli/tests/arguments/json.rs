@@ -27,7 +27,7 @@ fn every_object_has_its_schema() {
     let cluster =
         "schema = 1\n[machine]\nnodes = 2\nprocessors = 2\n[program]\nname = \"fft\"\npoints = 1024\n";
     fs::write(path.join("cluster.toml"), cluster).expect("a scenario can be written");
-    let printed: [(&str, &str); 15] = [
+    let printed: [(&str, &str); 16] = [
         ("warmcore-study", "study --scenario mine.toml"),
         ("warmcore-simulate-packet", "simulate packet --rate 100 --profile sgi-challenge-xl --precision 20%"),
         ("warmcore-sweep-packet", "sweep packet --rates 100 --profile sgi-challenge-xl --precision 20%"),
@@ -38,6 +38,10 @@ fn every_object_has_its_schema() {
             "reproduce torrellas-1995 --quick --figure table-2 --out torrellas",
         ),
         ("warmcore-reproduce-falsafi-1998", "reproduce falsafi-1998 --figure table-5-1 --out falsafi"),
+        (
+            "warmcore-reproduce-mosberger-1996",
+            "reproduce mosberger-1996 --quick --figure table-1 --out mosberger",
+        ),
         ("warmcore-simulate-runqueue", "simulate runqueue --scenario mix.toml --runs 2"),
         ("warmcore-sweep-runqueue", "sweep runqueue --scenario mix.toml --runs 2 --levels 0,6 --out swept"),
         ("warmcore-simulate-cluster", "simulate cluster --scenario cluster.toml"),

@@ -1,0 +1,50 @@
+//! What the laboratory finds of Mosberger 1996, as far as it must hold in any program worth the comparison: not the published
+//! figures, but their order and their direction.
+
+use warmcore_published::mosberger_1996::laboratory::{Effort, simulate};
+use warmcore_published::mosberger_1996::{Build, Measurements, Run, Stack, source};
+
+fn found() -> Measurements {
+    simulate(Effort { orders: 3 }, &mut |_, _| ()).expect("the laboratory runs")
+}
+
+/// As the linker, or the technique, has placed it.
+fn run(found: &Measurements, stack: Stack, build: Build) -> &Run {
+    let point = found.points.iter().find(|point| (point.stack, point.build) == (stack, build));
+    &point.expect("every build is simulated").runs[0]
+}
+
+#[test]
+fn techniques_help_in_the_source_s_order_and_by_as_much_as_can_be_expected() {
+    let found = found();
+    for stack in Stack::ALL {
+        let of = |build| run(&found, stack, build);
+        let cycles = Build::ALL.map(|build| of(build).cycles());
+        assert!(cycles.is_sorted_by(|before, after| before > after), "{stack}: {cycles:?}");
+        let factor = of(Build::Bad).memory_cpi() / of(Build::All).memory_cpi();
+        assert!(factor > 2.5, "{stack}: mCPI falls by {factor}");
+        assert!(
+            of(Build::Out).unused < 0.75 * of(Build::Std).unused,
+            "{stack}: outlining makes blocks denser"
+        );
+        let replacements = |build| of(build).instruction_cache.replacements;
+        assert!(
+            2 * replacements(Build::Clo) <= replacements(Build::Out),
+            "{stack}: cloning avoids replacements"
+        );
+        assert!(of(Build::Std).instructions >= 4000, "{stack}: the path is long");
+    }
+}
+
+#[test]
+fn all_evidence_is_there_but_round_trips() {
+    let found = found();
+    let figures = source().figures_named(&[]).expect("all tables");
+    let missing =
+        |id: &str| id.starts_with("round-trip") || id.starts_with("adjusted") || id == "saving-words-first";
+    for concluded in source().conclude(found, figures).claims {
+        let id = concluded.claim.id;
+        let is_found = concluded.finding.as_ref().is_some_and(|finding| !finding.found.is_empty());
+        assert_eq!(is_found, !missing(id), "{id}: {}", concluded.reason());
+    }
+}
