@@ -111,7 +111,7 @@ fn a_system_call_is_one_step_even_if_a_signal_interrupts_it() {
     assert!(contains(&steps, "handled"));
     assert_eq!(end, End::Exited(0));
     let (calls, _) = system_calls("interrupted").unwrap();
-    assert_eq!(calls.len(), 3, "the alarm, the pause, and the return from the handler: {calls:x?}");
+    assert_eq!(calls.len(), 3, "the alarm, the wait, and the return from the handler: {calls:x?}");
     let (calls, end) = system_calls("restarted").unwrap();
     assert_eq!(
         (calls.len(), end),
