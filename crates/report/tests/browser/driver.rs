@@ -71,15 +71,7 @@ struct Session {
 impl Session {
     async fn start(chromium: &Path, chromedriver: &Path, settings: Settings) -> Self {
         let profile = tempfile::tempdir().expect("a temporary directory can be made");
-        let mut driver = Command::new(chromedriver)
-            .arg("--port=0")
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap_or_else(|error| panic!("{} does not start: {error}", chromedriver.display()));
-        let mut messages = BufReader::new(driver.stdout.take().expect("the driver's output is piped"));
-        let port = port(&mut messages);
+        let (mut driver, messages, port) = listening(chromedriver);
         let mut builder = ClientBuilder::new(HttpConnector::new());
         builder.capabilities(capabilities(chromium, profile.path(), settings));
         let client = match builder.connect(&format!("http://127.0.0.1:{port}")).await {
@@ -109,13 +101,36 @@ impl Drop for Session {
     }
 }
 
-/// The port that the driver says it listens on.
-fn port(messages: &mut impl BufRead) -> u16 {
+/// How often a driver is started that ends at once.
+const STARTS: usize = 5;
+
+/// A driver, its messages, and its port. It looks for a free port and takes it afterwards: another driver can have taken it in
+/// between, and then it ends.
+fn listening(chromedriver: &Path) -> (Child, BufReader<ChildStdout>, u16) {
+    for _ in 0..STARTS {
+        let mut driver = Command::new(chromedriver)
+            .arg("--port=0")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap_or_else(|error| panic!("{} does not start: {error}", chromedriver.display()));
+        let mut messages = BufReader::new(driver.stdout.take().expect("the driver's output is piped"));
+        if let Some(port) = port(&mut messages) {
+            return (driver, messages, port);
+        }
+        drop(driver.kill());
+        drop(driver.wait());
+    }
+    panic!("{} did not say which port it listens on, started {STARTS} times", chromedriver.display());
+}
+
+/// The port that the driver says it listens on; none if it ends without.
+fn port(messages: &mut impl BufRead) -> Option<u16> {
     let mut lines = messages.lines().map_while(Result::ok);
-    let port = lines.find_map(|line| {
+    lines.find_map(|line| {
         line.split_once("started successfully on port ")?.1.trim_end_matches('.').parse().ok()
-    });
-    port.expect("the driver says which port it listens on")
+    })
 }
 
 /// Stops the driver, and the browser that runs on `profile`, which no other browser uses.
