@@ -193,12 +193,12 @@ fn kept_images_are_what_the_source_builds() {
         let path = std::path::Path::new(&folder).join(format!("{}.elf", form.name()));
         let built = warmcore_layout::riscv::Image::read(&path).expect("an image that was just built");
         for protocols in Protocols::ALL {
-            let kept = traced(form, protocols).steps().len();
+            let committed = traced(form, protocols).steps().len();
             let built = trace(&built, protocols, Switches::IMPROVED).expect("a round trip").steps().len();
-            let difference = kept.abs_diff(built);
+            let difference = committed.abs_diff(built);
             assert!(
-                20 * difference < kept,
-                "{form:?} {protocols:?}: kept {kept} instructions, built {built}"
+                20 * difference < committed,
+                "{form:?} {protocols:?}: committed {committed} instructions, built {built}"
             );
         }
     }

@@ -61,6 +61,28 @@ pub struct Claim<E> {
     pub contradicts: Option<&'static str>,
 }
 
+/// A claim of `section` that needs these figures, to be filled in.
+pub(crate) fn stated_in<E>(
+    section: &'static str,
+    needs: &'static [&'static str],
+    unit: &'static str,
+    recipe: &'static str,
+) -> Claim<E> {
+    Claim {
+        id: "",
+        section,
+        needs,
+        says: "",
+        published: "",
+        reading: Reading::MoreThan(0.0),
+        unit,
+        recipe,
+        basis: Basis::Prediction,
+        derive: |_| None,
+        contradicts: None,
+    }
+}
+
 /// A claim with its verdict.
 #[derive(Clone, Debug)]
 pub struct Concluded<E> {

@@ -153,6 +153,6 @@ pub(crate) fn shortened(name: &str) -> String {
     if name.chars().count() <= LONGEST {
         return name;
     }
-    let kept: String = name.chars().take(LONGEST - 1).collect();
-    format!("{kept}…")
+    let beginning: String = name.chars().take(LONGEST - 1).collect();
+    format!("{beginning}…")
 }

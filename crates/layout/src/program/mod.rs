@@ -76,7 +76,7 @@ impl Program {
         Ok(Self {
             name: name.to_owned(),
             segments: segments.collect(),
-            symbols: symbols::of(&file),
+            symbols: symbols::read(&file),
             has_symbol_table: file.symbol_table().is_some(),
         })
     }

@@ -29,7 +29,7 @@ impl Symbol {
 }
 
 /// The code and data that `file` names, in either of its tables, ascending.
-pub(super) fn of(file: &File<'_>) -> Vec<Symbol> {
+pub(super) fn read(file: &File<'_>) -> Vec<Symbol> {
     let mut symbols: Vec<Symbol> =
         file.symbols().chain(file.dynamic_symbols()).filter_map(|symbol| parse(&symbol)).collect();
     symbols.sort_by(|a, b| (a.address, &a.symbol).cmp(&(b.address, &b.symbol)));

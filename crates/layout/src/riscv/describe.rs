@@ -44,7 +44,7 @@ fn class(decoded: &Decoded) -> Class {
 mod tests {
     use super::*;
 
-    fn of(word: u32) -> Instruction {
+    fn described(word: u32) -> Instruction {
         describe(0x1000, &Decoded::new(word))
     }
 
@@ -52,9 +52,9 @@ mod tests {
     fn jumps_are_calls_and_returns_by_their_registers() {
         // jal ra, 8; jal x0, 8; jalr ra, x10; jalr x0, x1; jalr x0, x6
         let words = [0x0080_00ef, 0x0080_006f, 0x0005_00e7, 0x0000_8067, 0x0003_0067];
-        let classes = words.map(|word| of(word).class);
+        let classes = words.map(|word| described(word).class);
         assert_eq!(classes, [Class::Call, Class::Jump, Class::Call, Class::Return, Class::Jump]);
-        let targets = words.map(|word| of(word).target);
+        let targets = words.map(|word| described(word).target);
         assert_eq!(targets, [Some(0x1008), Some(0x1008), None, None, None]);
     }
 
@@ -62,7 +62,7 @@ mod tests {
     fn the_register_that_is_zero_is_no_register() {
         // sd x0, 0(x2); addi x0, x0, 0; add x3, x1, x2
         let sets = [0x0001_3023, 0x0000_0013, 0x0020_81b3].map(|word| {
-            let found = of(word);
+            let found = described(word);
             (found.reads.0, found.writes.0)
         });
         assert_eq!(sets, [(1 << 2, 0), (0, 0), (1 << 1 | 1 << 2, 1 << 3)]);

@@ -5,7 +5,7 @@ use crate::trace::Class;
 use iced_x86::{FlowControl, Instruction, InstructionInfo, Mnemonic, OpKind, Register};
 
 /// The class of `instruction`.
-pub(super) fn of(instruction: &Instruction, information: &InstructionInfo) -> Class {
+pub(super) fn classify(instruction: &Instruction, information: &InstructionInfo) -> Class {
     flow(instruction).or_else(|| slow(instruction.mnemonic())).unwrap_or_else(|| {
         let memory = information.used_memory();
         let registers = information.used_registers();

@@ -82,7 +82,7 @@ impl Decoder {
         Ok(Instruction {
             address: ip,
             length: decoded.len() as u8,
-            class: class::of(&decoded, information),
+            class: class::classify(&decoded, information),
             reads,
             writes,
             target: class::target(&decoded),

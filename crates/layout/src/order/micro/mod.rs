@@ -62,7 +62,8 @@ impl Memory<'_> {
     fn behind(&self, node: &Node, visits: &[Visit]) -> Candidate {
         let address = self.draft.next();
         let lines = visits::lines(visits, address, self.site.instructions.line.0);
-        let cost = lines.iter().map(|(&line, times)| self.sets.added(self.sets.of(line), line, times)).sum();
+        let cost =
+            lines.iter().map(|(&line, times)| self.sets.added(self.sets.index(line), line, times)).sum();
         Candidate { cost, growth: address + node.size.0 - self.draft.end(), address }
     }
 

@@ -33,7 +33,7 @@ impl Sets {
     }
 
     /// The set of a line.
-    pub(super) const fn of(&self, line: u64) -> usize {
+    pub(super) const fn index(&self, line: u64) -> usize {
         (line % self.sets.len() as u64) as usize
     }
 
@@ -49,7 +49,7 @@ impl Sets {
     /// Takes in the visits of a function at `address`.
     pub(super) fn add(&mut self, visits: &[Visit], address: u64) {
         for (line, times) in lines(visits, address, self.line) {
-            let set = self.of(line);
+            let set = self.index(line);
             let merged: Vec<(u32, u64)> = Merged { old: &self.sets[set].visits, new: &times, line }.collect();
             let misses = self.misses(merged.iter().copied());
             self.sets[set] = Set { visits: merged, misses };

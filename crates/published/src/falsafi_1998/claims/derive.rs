@@ -1,32 +1,10 @@
 //! Steps that recipes are made of. They give plain values; intervals come from evaluating the recipe more than once
 //! ([`uncertainty`](crate::falsafi_1998::uncertainty)).
 
-use crate::falsafi_1998::Runs;
+pub(super) use crate::claim::stated_in;
 use crate::falsafi_1998::runs::Found;
 use crate::falsafi_1998::work::App;
-use crate::{Basis, Claim, Finding, Reading, Value, ValueAt};
-
-/// A claim of `section` that needs these figures, to be filled in.
-pub(super) fn stated_in(
-    section: &'static str,
-    needs: &'static [&'static str],
-    unit: &'static str,
-    recipe: &'static str,
-) -> Claim<Runs> {
-    Claim {
-        id: "",
-        section,
-        needs,
-        says: "",
-        published: "",
-        reading: Reading::MoreThan(0.0),
-        unit,
-        recipe,
-        basis: Basis::Prediction,
-        derive: |_| None,
-        contradicts: None,
-    }
-}
+use crate::{Finding, Reading, Value, ValueAt};
 
 /// How a printed gain of a program is read: from half to one and a half times as much.
 pub(super) const fn gain(percent: f64) -> Reading {

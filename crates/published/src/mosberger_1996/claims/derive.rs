@@ -1,36 +1,15 @@
 //! Steps that recipes are made of.
 
+pub(super) use crate::claim::stated_in;
 use crate::mosberger_1996::values::{Found, Quantity};
 use crate::mosberger_1996::{Build, Measurements, Stack};
-use crate::{Basis, Claim, Finding, Reading, Value, ValueAt};
+use crate::{Finding, Reading, Value, ValueAt};
 
 /// How a figure of a table is read, if ours is given in percent of it.
 pub(super) const AS_PRINTED: Reading = Reading::Rewritten(100.0);
 
 /// The recipe of a column of a table.
 pub(super) const IN_PERCENT: &str = "ours in percent of the printed figure, for every build of both stacks";
-
-/// A claim of `section` that needs these figures, to be filled in.
-pub(super) fn stated_in(
-    section: &'static str,
-    needs: &'static [&'static str],
-    unit: &'static str,
-    recipe: &'static str,
-) -> Claim<Measurements> {
-    Claim {
-        id: "",
-        section,
-        needs,
-        says: "",
-        published: "",
-        reading: Reading::MoreThan(0.0),
-        unit,
-        recipe,
-        basis: Basis::Prediction,
-        derive: |_| None,
-        contradicts: None,
-    }
-}
 
 /// A value.
 pub(super) fn one(value: Found<impl Into<Value>>) -> Option<Finding> {
