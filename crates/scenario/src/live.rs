@@ -10,7 +10,7 @@
 
 use serde::{Deserialize, Serialize};
 use std::net::Ipv4Addr;
-use warmcore_units::Fault;
+use warmcore_units::{Fault, Transport};
 
 /// How a scenario is run on this machine. The simulator uses only the costs of a packet beyond its
 /// reception.
@@ -25,8 +25,11 @@ pub struct Live {
     /// The IPv4 address to answer for on that interface.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub address: Option<Ipv4Addr>,
-    /// The UDP port to receive on.
+    /// The port to receive on.
     pub port: u16,
+    /// What packets carry above IP: datagrams, connections, or remote procedure calls over UDP.
+    #[serde(skip_serializing_if = "Transport::is_default")]
+    pub transport: Transport,
     /// Numbers of the processors to run on; empty for the first usable ones, one per core.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub cpus: Vec<u32>,
@@ -46,6 +49,10 @@ pub struct Live {
     /// Bytes of the stream's own memory that the handler reads and writes for each packet.
     #[serde(skip_serializing_if = "is_zero")]
     pub handler_bytes: u32,
+    /// Bytes of the handler's answer to each packet of the memory driver. Over a network the handler sends back
+    /// what it received.
+    #[serde(skip_serializing_if = "is_none")]
+    pub reply_bytes: u16,
     /// The most packets held, waiting and in service.
     pub capacity: u32,
     /// What happens to packets beyond that.
@@ -109,6 +116,7 @@ impl Default for Live {
             interface: None,
             address: None,
             port: 9000,
+            transport: Transport::Udp,
             cpus: Vec::new(),
             seconds: 5.0,
             mode: Mode::Floating,
@@ -117,6 +125,7 @@ impl Default for Live {
             verify_udp_checksum: false,
             handler_ns: 0.0,
             handler_bytes: 0,
+            reply_bytes: 0,
             capacity: 4096,
             overload: OverloadRule::Drop,
             shutdown: ShutdownRule::Drain,
@@ -126,6 +135,11 @@ impl Default for Live {
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the serializer passes a reference")]
 const fn is_zero(bytes: &u32) -> bool {
+    *bytes == 0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the serializer passes a reference")]
+const fn is_none(bytes: &u16) -> bool {
     *bytes == 0
 }
 
@@ -140,6 +154,14 @@ impl Live {
     /// The most memory that a handler touches for a packet: touching it takes less than the time after which a
     /// handler counts as stalled.
     pub const MAX_HANDLER_BYTES: u32 = 1 << 16;
+    /// The most payload and the longest answer of a call.
+    pub const MAX_MESSAGE_BYTES: u16 = 1400;
+
+    /// Whether checksums over the payload are verified in software. Conversations rely on that.
+    #[must_use]
+    pub const fn verifies_checksum(&self) -> bool {
+        self.verify_udp_checksum || self.transport.is_conversation()
+    }
 
     /// Checks that every value is possible.
     ///
@@ -164,6 +186,23 @@ impl Live {
                 "handler_bytes",
                 self.handler_bytes,
                 format!("at most {}", Self::MAX_HANDLER_BYTES),
+            ));
+        }
+        if self.transport == Transport::Udp && self.reply_bytes > 0 {
+            let expected = "0: datagrams from memory are not answered; or `transport = \"tcp\"` or `\"rpc\"`";
+            return Err(Fault::new("reply_bytes", self.reply_bytes, expected));
+        }
+        let longest = self.payload_bytes.max(self.reply_bytes);
+        if self.transport.is_conversation() && longest > Self::MAX_MESSAGE_BYTES {
+            let field = if longest == self.reply_bytes { "reply_bytes" } else { "payload_bytes" };
+            let expected = format!("at most {} with {}", Self::MAX_MESSAGE_BYTES, self.transport);
+            return Err(Fault::new(field, longest, expected));
+        }
+        if self.transport == Transport::Tcp && self.payload_bytes == 0 {
+            return Err(Fault::new(
+                "payload_bytes",
+                0,
+                "at least 1 with tcp: a segment without data is no packet",
             ));
         }
         if self.capacity == 0 {
@@ -194,6 +233,10 @@ mod tests {
             (Live { seconds: f64::NAN, ..Live::default() }, "seconds"),
             (Live { handler_ns: -1.0, ..Live::default() }, "handler_ns"),
             (Live { handler_bytes: 1 << 17, ..Live::default() }, "handler_bytes"),
+            (Live { reply_bytes: 1, ..Live::default() }, "reply_bytes"),
+            (Live { reply_bytes: 5000, transport: Transport::Rpc, ..Live::default() }, "reply_bytes"),
+            (Live { payload_bytes: 5000, transport: Transport::Rpc, ..Live::default() }, "payload_bytes"),
+            (Live { payload_bytes: 0, transport: Transport::Tcp, ..Live::default() }, "payload_bytes"),
             (Live { capacity: 0, ..Live::default() }, "capacity"),
             (Live { port: 0, ..Live::default() }, "port"),
             (Live { driver: DriverKind::Xdp, ..Live::default() }, "interface"),

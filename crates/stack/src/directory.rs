@@ -11,25 +11,32 @@ use warmcore_units::{StackId, StreamId};
 
 /// The open streams, each with the place `P` where it is processed.
 pub(crate) struct Directory<P> {
+    /// What the streams carry, as IP numbers it.
+    protocol: u8,
     by_key: HashMap<FlowKey, StreamId>,
-    /// Indexed by stream identifier. Identifiers are never reused.
+    /// Indexed by stream identifier.
     streams: Vec<Option<(Flow, P)>>,
+    /// Identifiers of streams that have been closed.
+    vacant: Vec<StreamId>,
 }
 
 impl<P: Copy> Directory<P> {
-    pub(crate) fn new() -> Self {
-        Self { by_key: HashMap::new(), streams: Vec::new() }
+    pub(crate) fn new(protocol: u8) -> Self {
+        Self { protocol, by_key: HashMap::new(), streams: Vec::new(), vacant: Vec::new() }
     }
 
-    /// Adds a stream.
+    /// Adds a stream. Its identifier is that of the stream closed last, or a new one.
     pub(crate) fn open(&mut self, flow: &Flow, place: P) -> Result<StreamId, OpenError> {
         validate(flow)?;
-        let key = flow.key();
+        let key = flow.key_of(self.protocol);
         if let Some(&stream) = self.by_key.get(&key) {
             return Err(OpenError::AlreadyOpen { stream });
         }
-        let stream = StreamId::from(self.streams.len());
-        self.streams.push(Some((*flow, place)));
+        let stream = self.vacant.pop().unwrap_or_else(|| {
+            self.streams.push(None);
+            StreamId::from(self.streams.len() - 1)
+        });
+        self.streams[stream.index()] = Some((*flow, place));
         self.by_key.insert(key, stream);
         Ok(stream)
     }
@@ -38,7 +45,8 @@ impl<P: Copy> Directory<P> {
     pub(crate) fn close(&mut self, stream: StreamId) -> Result<(Flow, P), CloseError> {
         let entry = self.streams.get_mut(stream.index()).and_then(Option::take);
         let (flow, place) = entry.ok_or(CloseError { stream })?;
-        self.by_key.remove(&flow.key());
+        self.by_key.remove(&flow.key_of(self.protocol));
+        self.vacant.push(stream);
         Ok((flow, place))
     }
 
@@ -86,9 +94,12 @@ pub enum OpenError {
         /// The address given.
         address: LinkAddress,
     },
-    /// UDP reserves destination port 0.
-    #[error("nothing can be sent to UDP port 0; give a port from 1 to 65535")]
+    /// Destination port 0 is reserved.
+    #[error("nothing can be sent to port 0; give a port from 1 to 65535")]
     PortZero,
+    /// A conversation cannot be open in every stack: its state is in one place.
+    #[error("a conversation has one state, and cannot be open in every stack; open it in one")]
+    OneState,
     /// There is no such stack.
     #[error("{stack} does not exist; there are {stacks} stacks, numbered from 0")]
     NoSuchStack {

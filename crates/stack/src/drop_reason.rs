@@ -79,6 +79,10 @@ drop_reasons! {
     TcpFlags => Tcp, "the TCP segment has SYN together with FIN or RST";
     /// The TCP checksum is wrong.
     TcpChecksum => Tcp, "the TCP checksum is wrong";
+    /// No open stream receives from and to these ports.
+    TcpNoSession => Tcp, "no connection is open between these ports";
+    /// A layer of RPC refused the packet, as it must if it is late or came twice.
+    RpcRefused => Rpc, "the RPC layers refused the packet";
 }
 
 impl DropReason {
@@ -104,6 +108,8 @@ pub enum Layer {
     Udp,
     /// TCP.
     Tcp,
+    /// RPC.
+    Rpc,
 }
 
 impl fmt::Display for Layer {
@@ -115,6 +121,7 @@ impl fmt::Display for Layer {
             Self::Ip => "IP",
             Self::Udp => "UDP",
             Self::Tcp => "TCP",
+            Self::Rpc => "RPC",
         })
     }
 }

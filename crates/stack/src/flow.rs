@@ -1,6 +1,6 @@
 //! The flow of a stream, who sends to whom, and the 5-tuple that identifies it.
 
-use crate::identifiers::{LinkAddress, PROTOCOL_UDP};
+use crate::identifiers::{LinkAddress, PROTOCOL_TCP, PROTOCOL_UDP};
 use core::net::Ipv4Addr;
 
 /// The addresses of a stream at every layer, as its packets carry them: the source is the remote
@@ -15,9 +15,9 @@ pub struct Flow {
     pub source: Ipv4Addr,
     /// IP address of this host.
     pub destination: Ipv4Addr,
-    /// UDP port the datagrams come from.
+    /// UDP or TCP port the datagrams come from.
     pub source_port: u16,
-    /// UDP port of the application on this host.
+    /// UDP or TCP port of the application on this host.
     pub destination_port: u16,
 }
 
@@ -53,13 +53,24 @@ impl Flow {
         }
     }
 
-    /// The 5-tuple that identifies the flow's packets.
+    /// The 5-tuple that identifies the flow's packets, which carry UDP.
     #[must_use]
     pub const fn key(&self) -> FlowKey {
+        self.key_of(PROTOCOL_UDP)
+    }
+
+    /// The 5-tuple that identifies the flow's packets, which carry TCP.
+    #[must_use]
+    pub const fn tcp_key(&self) -> FlowKey {
+        self.key_of(PROTOCOL_TCP)
+    }
+
+    /// The 5-tuple that identifies the flow's packets, which carry `protocol`.
+    pub(crate) const fn key_of(&self, protocol: u8) -> FlowKey {
         FlowKey {
             source: self.source,
             destination: self.destination,
-            protocol: PROTOCOL_UDP,
+            protocol,
             source_port: self.source_port,
             destination_port: self.destination_port,
         }
@@ -73,10 +84,10 @@ pub struct FlowKey {
     pub source: Ipv4Addr,
     /// IP address of this host.
     pub destination: Ipv4Addr,
-    /// IP protocol number; always [`PROTOCOL_UDP`] for now.
+    /// IP protocol number: UDP's or TCP's.
     pub protocol: u8,
-    /// UDP port of the sender.
+    /// Port of the sender.
     pub source_port: u16,
-    /// UDP port on this host.
+    /// Port on this host.
     pub destination_port: u16,
 }

@@ -1,15 +1,18 @@
 //! The Independent Protocol Stacks form (IPS): N serial stacks, each with one lock (Salehi 1994, §2.2).
 
 use crate::Config;
+use crate::conversation::{Conversations, Exchange};
 use crate::counters::Counters;
 use crate::directory::{CloseError, Directory, OpenError};
 use crate::discipline::Unshared;
 use crate::drop_reason::DropReason;
 use crate::flow::{Flow, FlowKey};
-use crate::layers::{Layers, References, StreamState};
+use crate::layers::{Layers, References, StreamState, protocol};
 use crate::message::{Delivery, Message};
 use crate::pool::Pool;
 use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::time::Duration;
 use crossbeam_utils::CachePadded;
 use warmcore_units::{StackId, StreamId};
 
@@ -44,14 +47,29 @@ impl Home {
 pub struct IndependentStacks {
     stacks: Box<[LockedStack]>,
     streams: Directory<Home>,
+    has_conversations: bool,
 }
 
 impl IndependentStacks {
     /// `stacks` stacks without streams, numbered from 0.
     #[must_use]
     pub fn new(stacks: usize, config: Config) -> Self {
-        let new_stack = || CachePadded::new(spin::Mutex::new(Layers::new(config)));
-        Self { stacks: (0..stacks).map(|_| new_stack()).collect(), streams: Directory::new() }
+        Self::with(stacks, config, None)
+    }
+
+    /// `stacks` stacks without streams, which will have these conversations.
+    #[must_use]
+    pub fn conversing(stacks: usize, config: Config, conversations: Conversations) -> Self {
+        Self::with(stacks, config, Some(conversations))
+    }
+
+    fn with(stacks: usize, config: Config, conversations: Option<Conversations>) -> Self {
+        let new_stack = |_| CachePadded::new(spin::Mutex::new(Layers::new(config, conversations)));
+        Self {
+            stacks: (0..stacks).map(new_stack).collect(),
+            streams: Directory::new(protocol(conversations.as_ref())),
+            has_conversations: conversations.is_some(),
+        }
     }
 
     /// Number of stacks.
@@ -78,8 +96,12 @@ impl IndependentStacks {
     /// of session lines in each.
     ///
     /// # Errors
-    /// A stream with the same 5-tuple is open in any stack, or the flow cannot exist.
+    /// A stream with the same 5-tuple is open in any stack, the flow cannot exist, or the stacks have
+    /// conversations.
     pub fn open_everywhere(&mut self, flow: &Flow) -> Result<StreamId, OpenError> {
+        if self.has_conversations {
+            return Err(OpenError::OneState);
+        }
         let stream = self.streams.open(flow, Home::EveryStack)?;
         for layers in &mut self.stacks {
             layers.get_mut().open(flow, stream);
@@ -121,6 +143,46 @@ impl IndependentStacks {
         let stack = self.stacks.get(stack.index()).ok_or(DropReason::LinkNoSession)?;
         pool.lend(|segment| stack.lock().ascend(&mut Message::new(frame, segment), deliver))
             .unwrap_or_else(|| Err(stack.lock().dropped(DropReason::PoolExhausted)))
+    }
+
+    /// Receives one frame of a conversation in `stack`, which is locked meanwhile. See
+    /// [`Stack::converse`](crate::Stack::converse).
+    ///
+    /// # Errors
+    /// As for [`receive`](Self::receive).
+    #[inline]
+    pub fn converse(
+        &self,
+        now: Duration,
+        stack: StackId,
+        pool: &Pool,
+        frame: &[u8],
+        exchange: &mut Exchange,
+        deliver: impl FnMut(Delivery<'_>, &mut Vec<u8>),
+    ) -> Result<(), DropReason> {
+        let stack = self.stacks.get(stack.index()).ok_or(DropReason::LinkNoSession)?;
+        let converse = |message: &mut Message<'_, '_>| stack.lock().converse(now, message, exchange, deliver);
+        pool.lend(|segment| converse(&mut Message::new(frame, segment)))
+            .unwrap_or_else(|| Err(stack.lock().dropped(DropReason::PoolExhausted)))
+    }
+
+    /// Tells the conversations that time has come to `now`: of every `parts` stacks, those of number `part`.
+    pub fn time_passes(&self, now: Duration, part: usize, parts: usize, exchange: &mut Exchange) {
+        for stack in self.stacks.iter().skip(part).step_by(parts.max(1)) {
+            stack.lock().time_passes(now, 0, 1, exchange);
+        }
+    }
+
+    /// Whether the stream's connection is over, or was never opened by its peer; true for streams without
+    /// connection.
+    #[must_use]
+    pub fn is_idle(&self, stream: StreamId) -> bool {
+        match self.streams.stream(stream) {
+            Some((flow, Home::Stack(stack))) => {
+                self.stacks.get(stack.index()).is_none_or(|stack| stack.lock().is_idle(flow))
+            }
+            _ => true,
+        }
     }
 
     /// The open stream that has this 5-tuple, and where it can be received.

@@ -1,4 +1,4 @@
-//! The receive side of UDP/IP/FDDI, without I/O. It owns no thread and reads no clock or file. A driver
+//! UDP, TCP and RPC over IP and FDDI or Ethernet, without I/O. It owns no thread and reads no clock or file. A driver
 //! passes it frames.
 //!
 //! This is the protocol stack whose cost on cold and warm processors the rest of Warmcore
@@ -59,15 +59,18 @@
 //! flow of the answers, and a [`FrameBuilder`](wire::FrameBuilder) writes them. [`wire::arp`] answers
 //! peers that ask for our station.
 //!
-//! # TCP
+//! # Conversations: TCP and RPC
 //!
-//! [`tcp`] has connections as pure machines, beside the layers: these do not receive TCP yet. A driver that
-//! has parsed a segment ([`wire::tcp`]) hands it to its connection.
+//! A stack made with [`Conversations`] has connections of TCP in place of UDP, or RPC above it. Both are pure
+//! machines, each behind the lock of its session; time is an argument. [`Stack::converse`] takes a frame up to
+//! them, gives the application what it brought, and sends the answer: an [`Exchange`] has the frames. What is
+//! due without a frame, [`Stack::time_passes`] finds. A [`Peer`] is the far end for who has no network.
 //!
-//! # RPC
+//! [`tcp`] has the connections (RFC 9293), which can be used without the layers too.
 //!
 //! [`rpc`] has remote procedure calls in many small protocols, the other stack of the latency
-//! experiments (Mosberger 1996, §2.1). Each layer prepends its header to a [`Packet`] on the way down,
+//! experiments (Mosberger 1996, §2.1). There they stand on the link itself; here on UDP, so that they cross
+//! every network and have its checksum. Each layer prepends its header to a [`Packet`] on the way down,
 //! checks and strips it on the way up, and knows none of the others.
 //!
 //! ```text
@@ -127,6 +130,7 @@
 extern crate alloc;
 
 mod active_map;
+mod conversation;
 mod counters;
 mod directory;
 pub mod discipline;
@@ -137,6 +141,7 @@ mod independent;
 mod layers;
 mod message;
 mod packet;
+mod peer;
 mod pool;
 pub mod rpc;
 mod session;
@@ -144,6 +149,7 @@ mod stack;
 pub mod tcp;
 pub mod wire;
 
+pub use conversation::{Conversations, Exchange, PROCEDURE};
 pub use counters::Counters;
 pub use directory::{CloseError, OpenError};
 pub use drop_reason::{DropReason, Layer};
@@ -153,6 +159,7 @@ pub use independent::{Home, IndependentStacks};
 pub use layers::{References, StreamState};
 pub use message::Delivery;
 pub use packet::{Packet, PacketFull};
+pub use peer::{OfferError, Peer};
 pub use pool::{HeaderOffsets, Pool, Segment};
 pub use stack::{LockingStack, SerialStack, Stack};
 

@@ -81,7 +81,10 @@ impl<D: Discipline, S> Sessions<D, S> {
         let session = self.slots.get(id as usize)?;
         let result = session.with(|session| {
             session.references.set(session.references.get().wrapping_add(1));
-            update(&session.state)
+            let counted = Counted(&session.references);
+            let result = update(&session.state);
+            core::mem::forget(counted);
+            result
         });
         Some((Visit { session }, result))
     }
@@ -98,6 +101,15 @@ impl<D: Discipline, S> Sessions<D, S> {
 
     pub(crate) fn iter_open(&self) -> impl Iterator<Item = SessionId> {
         self.streams.iter().zip(0..).filter(|(streams, _)| **streams > 0).map(|(_, id)| id)
+    }
+}
+
+/// Counts a packet out if the session's update panics.
+struct Counted<'a>(&'a Cell<u32>);
+
+impl Drop for Counted<'_> {
+    fn drop(&mut self) {
+        self.0.set(self.0.get().wrapping_sub(1));
     }
 }
 

@@ -1,14 +1,17 @@
 //! A single stack, as in Salehi 1994, figure 2, under either discipline.
 
 use crate::Config;
+use crate::conversation::{Conversations, Exchange};
 use crate::counters::Counters;
 use crate::directory::{CloseError, Directory, OpenError};
 use crate::discipline::{Discipline, SpinLocked, Unshared};
 use crate::drop_reason::DropReason;
 use crate::flow::{Flow, FlowKey};
-use crate::layers::{Layers, References, StreamState};
-use crate::message::Delivery;
+use crate::layers::{Layers, References, StreamState, protocol};
+use crate::message::{Delivery, Message};
 use crate::pool::Pool;
+use alloc::vec::Vec;
+use core::time::Duration;
 use warmcore_units::StreamId;
 
 /// The serial form: no locks. It may move between threads, but not be shared by them.
@@ -28,11 +31,22 @@ impl<D: Discipline> Stack<D> {
     /// A stack without streams.
     #[must_use]
     pub fn new(config: Config) -> Self {
-        Self { layers: Layers::new(config), streams: Directory::new() }
+        Self::with(config, None)
+    }
+
+    /// A stack without streams, which will have these conversations.
+    #[must_use]
+    pub fn conversing(config: Config, conversations: Conversations) -> Self {
+        Self::with(config, Some(conversations))
+    }
+
+    fn with(config: Config, conversations: Option<Conversations>) -> Self {
+        let streams = Directory::new(protocol(conversations.as_ref()));
+        Self { layers: Layers::new(config, conversations), streams }
     }
 
     /// Opens a stream, with a session for `flow` at every layer unless another stream has it open
-    /// already. Its identifier was not used before in this stack.
+    /// already. Its identifier is that of the stream closed last, or a new one.
     ///
     /// # Errors
     /// A stream with the same 5-tuple is open, or the flow cannot exist.
@@ -65,6 +79,38 @@ impl<D: Discipline> Stack<D> {
         deliver: impl FnOnce(Delivery<'_>) -> R,
     ) -> Result<R, DropReason> {
         self.layers.receive(pool, frame, deliver)
+    }
+
+    /// Receives one frame of a conversation: passes it up as [`receive`](Self::receive) does, calls `deliver`
+    /// with whatever can be read and an empty buffer for the answer, as often as there is something, and
+    /// adds the frames to send to `exchange`.
+    ///
+    /// # Errors
+    /// If the frame was dropped, as all are by a stack without conversations. Drops are counted.
+    #[inline]
+    pub fn converse(
+        &self,
+        now: Duration,
+        pool: &Pool,
+        frame: &[u8],
+        exchange: &mut Exchange,
+        deliver: impl FnMut(Delivery<'_>, &mut Vec<u8>),
+    ) -> Result<(), DropReason> {
+        pool.lend(|segment| self.layers.converse(now, &mut Message::new(frame, segment), exchange, deliver))
+            .unwrap_or_else(|| Err(self.layers.dropped(DropReason::PoolExhausted)))
+    }
+
+    /// Tells the conversations that time has come to `now`: of every `parts` of them, number `part`, so that
+    /// several threads can share them. Frames to send are added to `exchange`.
+    pub fn time_passes(&self, now: Duration, part: usize, parts: usize, exchange: &mut Exchange) {
+        self.layers.time_passes(now, part, parts.max(1), exchange);
+    }
+
+    /// Whether the stream's connection is over, or was never opened by its peer; true for streams without
+    /// connection.
+    #[must_use]
+    pub fn is_idle(&self, stream: StreamId) -> bool {
+        self.streams.stream(stream).is_none_or(|(flow, ())| self.layers.is_idle(flow))
     }
 
     /// The open stream that has this 5-tuple.

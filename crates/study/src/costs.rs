@@ -43,8 +43,17 @@ pub fn measure_for_run(
     observer: &mut Observer<'_>,
     stop: &AtomicBool,
 ) -> Result<Profile, CalibrateError> {
-    let Packets { frames, payload_bytes, checksum, handler_bytes } = packets::of_run(live);
-    let plan = CalibrationPlan { frames, payload_bytes, checksum, handler_bytes, ..plan(asked, seed) };
+    let Packets { frames, transport, payload_bytes, checksum, handler_bytes, reply_bytes } =
+        packets::of_run(live);
+    let plan = CalibrationPlan {
+        frames,
+        transport,
+        payload_bytes,
+        checksum,
+        handler_bytes,
+        reply_bytes,
+        ..plan(asked, seed)
+    };
     calibrate_and_fit(machine, &plan, observer, stop)
 }
 

@@ -6,6 +6,7 @@
 //! | [`quantity`] | quantities: [`Nanos`], [`Cycles`], [`Bytes`], [`PerSecond`] |
 //! | [`estimate`] | [`Estimate`], a mean with its 95% half-width |
 //! | [`fault`] | [`Fault`], an invalid value in a user's input |
+//! | [`transport`] | [`Transport`], what packets carry above IP |
 #![no_std]
 
 extern crate alloc;
@@ -14,8 +15,10 @@ pub mod estimate;
 pub mod fault;
 pub mod id;
 pub mod quantity;
+pub mod transport;
 
 pub use estimate::Estimate;
 pub use fault::Fault;
 pub use id::{CpuId, NodeId, StackId, StreamId, TaskId, ThreadId};
 pub use quantity::{Bytes, Cycles, Nanos, PerSecond};
+pub use transport::Transport;

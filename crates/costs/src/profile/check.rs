@@ -160,7 +160,7 @@ mod tests {
     use super::*;
     use crate::profile::{FrameLines, Packets};
     use warmcore_topology::Geometry;
-    use warmcore_units::Bytes;
+    use warmcore_units::{Bytes, Transport};
 
     const WIDE: Geometry = Geometry { size: Bytes(1 << 40), line: Bytes(64), ways: 1 };
 
@@ -250,8 +250,14 @@ mod tests {
     #[test]
     fn a_profile_survives_a_toml_round_trip() {
         let mut profile = Profile::sgi_challenge_xl();
-        let packets =
-            Packets { frames: FrameLines::Resident, payload_bytes: 64, checksum: true, handler_bytes: 256 };
+        let packets = Packets {
+            frames: FrameLines::Resident,
+            transport: Transport::Rpc,
+            payload_bytes: 64,
+            checksum: true,
+            handler_bytes: 256,
+            reply_bytes: 32,
+        };
         profile.provenance.packets = Some(packets);
         let text = toml::to_string(&profile).unwrap();
         assert_eq!(toml::from_str::<Profile>(&text).unwrap(), profile);

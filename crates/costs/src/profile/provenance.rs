@@ -1,7 +1,7 @@
 //! Where the figures of a profile come from, and which packets they are about.
 
 use serde::{Deserialize, Serialize};
-use warmcore_units::{Estimate, Nanos};
+use warmcore_units::{Estimate, Nanos, Transport};
 
 /// Where a profile's figures come from.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -66,13 +66,19 @@ impl Runs {
 pub struct Packets {
     /// What happens to the cache lines of their frames between two packets.
     pub frames: FrameLines,
+    /// What they carry above IP.
+    #[serde(default, skip_serializing_if = "Transport::is_default")]
+    pub transport: Transport,
     /// Bytes of payload, which are read only if checksums are verified.
     pub payload_bytes: usize,
-    /// Whether UDP checksums are verified in software.
+    /// Whether checksums over the payload are verified in software.
     pub checksum: bool,
     /// Bytes of the stream's own memory that the handler reads and writes for each packet.
     #[serde(default, skip_serializing_if = "is_no_memory")]
     pub handler_bytes: usize,
+    /// Bytes of the handler's answer, whose sending is part of the packet's time. Datagrams are not answered.
+    #[serde(default, skip_serializing_if = "is_no_memory")]
+    pub reply_bytes: usize,
 }
 
 /// What happens to the cache lines of frames between two packets.

@@ -4,7 +4,7 @@ use crate::run::LINK;
 use std::ffi::OsString;
 use std::time::Duration;
 use warmcore_costs::{FrameLines, Packets};
-use warmcore_units::CpuId;
+use warmcore_units::{CpuId, Transport};
 
 /// How much to measure, and where.
 #[derive(Clone, PartialEq, Debug)]
@@ -21,7 +21,9 @@ pub struct CalibrationPlan {
     pub target: f64,
     /// Seed of everything random: the order of runs, layouts, intervening work.
     pub seed: u64,
-    /// Whether UDP checksums are verified in software.
+    /// What the measured packets carry above IP.
+    pub transport: Transport,
+    /// Whether UDP checksums are verified in software; those of TCP and under RPC always are.
     pub checksum: bool,
     /// Whether frames are written anew for each packet or stay in the caches.
     pub frames: FrameLines,
@@ -30,6 +32,9 @@ pub struct CalibrationPlan {
     pub payload_bytes: usize,
     /// Bytes of its stream's own memory that the handler of each measured packet reads and writes.
     pub handler_bytes: usize,
+    /// Bytes of the handler's answer to each measured packet, at most its
+    /// [`MAX_MESSAGE_BYTES`](Self::MAX_MESSAGE_BYTES). Datagrams are not answered.
+    pub reply_bytes: usize,
     /// The user's own program for the intervening work, with its arguments; `None` means the built-in
     /// workload.
     pub intervening: Option<Vec<OsString>>,
@@ -41,6 +46,9 @@ impl CalibrationPlan {
     /// The most payload of one frame of the measured link (FDDI, as in Salehi 1994).
     pub const MAX_PAYLOAD_BYTES: usize = LINK.max_payload();
 
+    /// The most payload of a packet, and of an answer, that is part of a conversation.
+    pub const MAX_MESSAGE_BYTES: usize = warmcore_stack::Conversations::MAX_MESSAGE;
+
     /// A plan for reliable results: runs of 1,000 packets and intervals of 1%, in some three minutes.
     #[must_use]
     pub const fn standard() -> Self {
@@ -51,10 +59,12 @@ impl CalibrationPlan {
             least_runs: 10,
             target: 0.01,
             seed: 1994,
+            transport: Transport::Udp,
             checksum: false,
             frames: FrameLines::Written,
             payload_bytes: 256,
             handler_bytes: 0,
+            reply_bytes: 0,
             intervening: None,
             cpus: None,
         }
@@ -73,7 +83,8 @@ impl CalibrationPlan {
 
     /// The kind of packets that are measured.
     pub(crate) const fn packets(&self) -> Packets {
-        let Self { frames, payload_bytes, checksum, handler_bytes, .. } = *self;
-        Packets { frames, payload_bytes, checksum, handler_bytes }
+        let Self { frames, transport, payload_bytes, handler_bytes, reply_bytes, .. } = *self;
+        let checksum = self.checksum || transport.is_conversation();
+        Packets { frames, transport, payload_bytes, checksum, handler_bytes, reply_bytes }
     }
 }

@@ -6,7 +6,7 @@ use crate::drop_reason::DropReason;
 use crate::flow::Flow;
 use crate::message::Message;
 use crate::session::Sessions;
-use crate::wire::ipv4::{self, Datagram, PROTOCOL_UDP};
+use crate::wire::ipv4::{self, Datagram};
 use core::cell::Cell;
 
 /// Key of the active map: addresses and protocol of the datagram.
@@ -17,12 +17,6 @@ pub(crate) struct IpKey {
     protocol: u8,
 }
 
-impl From<&Flow> for IpKey {
-    fn from(flow: &Flow) -> Self {
-        Self { source: flow.source.octets(), destination: flow.destination.octets(), protocol: PROTOCOL_UDP }
-    }
-}
-
 /// The one element of IP state that every packet of the stream writes (Salehi 1994, §2.3).
 #[derive(Default)]
 pub(crate) struct IpState {
@@ -31,13 +25,21 @@ pub(crate) struct IpState {
 }
 
 pub(crate) struct IpLayer<D: Discipline> {
+    /// The protocol above.
+    protocol: u8,
     map: D::Guarded<ActiveMap<IpKey>>,
     pub(super) sessions: Sessions<D, IpState>,
 }
 
 impl<D: Discipline> IpLayer<D> {
-    pub(super) fn new() -> Self {
-        Self { map: D::Guarded::new(ActiveMap::new()), sessions: Sessions::new() }
+    /// A layer below `protocol`.
+    pub(super) fn new(protocol: u8) -> Self {
+        Self { protocol, map: D::Guarded::new(ActiveMap::new()), sessions: Sessions::new() }
+    }
+
+    const fn key(&self, flow: &Flow) -> IpKey {
+        let Flow { source, destination, .. } = flow;
+        IpKey { source: source.octets(), destination: destination.octets(), protocol: self.protocol }
     }
 
     /// Validates and strips the header, finds the session, and calls `up`.
@@ -47,7 +49,7 @@ impl<D: Discipline> IpLayer<D> {
         message: &mut Message<'s, 'f>,
         up: impl FnOnce(&mut Message<'s, 'f>, &Datagram<'f>, SessionId) -> Result<R, DropReason>,
     ) -> Result<R, DropReason> {
-        let datagram = ipv4::parse(message.rest)?;
+        let datagram = ipv4::parse_carrying(self.protocol, message.rest)?;
         let header = datagram.header;
         let key = IpKey { source: header.source, destination: header.destination, protocol: header.protocol };
         let headers = message.headers();
@@ -64,7 +66,7 @@ impl<D: Discipline> IpLayer<D> {
 
     /// The session between the flow's hosts.
     pub(super) fn session(&self, flow: &Flow) -> Option<SessionId> {
-        self.map.with(|map| map.peek(flow.into()))
+        self.map.with(|map| map.peek(self.key(flow)))
     }
 
     /// Identification of the last datagram received between the flow's hosts.
@@ -73,8 +75,8 @@ impl<D: Discipline> IpLayer<D> {
     }
 
     pub(super) fn open(&mut self, flow: &Flow) -> SessionId {
+        let key = self.key(flow);
         let map = self.map.exclusive();
-        let key = IpKey::from(flow);
         if let Some(session) = map.peek(key) {
             self.sessions.share(session);
             return session;
@@ -85,8 +87,8 @@ impl<D: Discipline> IpLayer<D> {
     }
 
     pub(super) fn close(&mut self, flow: &Flow) {
+        let key = self.key(flow);
         let map = self.map.exclusive();
-        let key = IpKey::from(flow);
         if let Some(session) = map.peek(key)
             && self.sessions.close(session)
         {

@@ -56,6 +56,12 @@ impl FrameBuilder {
         self.length_around(udp::HEADER + payload)
     }
 
+    /// Length of the frame that carries `segment`.
+    #[must_use]
+    pub const fn segment_frame_length(&self, segment: &Segment<'_>) -> usize {
+        self.length_around(segment.length_on_wire())
+    }
+
     /// Length of the frame whose datagram carries `data` bytes.
     const fn length_around(&self, data: usize) -> usize {
         let length = self.link.header() + ipv4::HEADER + data;

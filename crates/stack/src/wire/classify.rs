@@ -1,12 +1,12 @@
 //! Finds the flow of a frame.
 
-use super::ipv4::Datagram;
-use super::udp::UserDatagram;
-use super::{LinkFrame, LinkKind, ipv4, udp};
+use super::ipv4::{Datagram, PROTOCOL_TCP, PROTOCOL_UDP};
+use super::{LinkFrame, LinkKind, ipv4, tcp, udp};
 use crate::drop_reason::DropReason;
 use crate::flow::{Flow, FlowKey};
 
-/// Reads the 5-tuple of `frame` from its headers alone; no session is looked up or written.
+/// Reads the 5-tuple of `frame`, which carries UDP, from its headers alone; no session is looked up or
+/// written.
 ///
 /// A driver calls this before it chooses the processor that will receive the frame. It makes every
 /// check that the headers allow and does not touch the payload, so the UDP checksum is not verified.
@@ -15,18 +15,27 @@ use crate::flow::{Flow, FlowKey};
 /// No stack would deliver a frame with these headers.
 #[inline]
 pub fn classify(link: LinkKind, frame: &[u8]) -> Result<FlowKey, DropReason> {
-    let (_, datagram, user_datagram) = headers(link, frame)?;
-    Ok(FlowKey {
-        source: datagram.header.source(),
-        destination: datagram.header.destination(),
-        protocol: datagram.header.protocol,
-        source_port: user_datagram.header.source_port.get(),
-        destination_port: user_datagram.header.destination_port.get(),
-    })
+    classify_carrying(PROTOCOL_UDP, link, frame)
+}
+
+/// As [`classify`], for a frame that carries TCP.
+///
+/// # Errors
+/// No stack would receive a frame with these headers.
+#[inline]
+pub fn classify_tcp(link: LinkKind, frame: &[u8]) -> Result<FlowKey, DropReason> {
+    classify_carrying(PROTOCOL_TCP, link, frame)
+}
+
+#[inline]
+fn classify_carrying(protocol: u8, link: LinkKind, frame: &[u8]) -> Result<FlowKey, DropReason> {
+    let Headers { datagram, source_port, destination_port, .. } = headers(protocol, link, frame)?;
+    let (source, destination) = (datagram.header.source(), datagram.header.destination());
+    Ok(FlowKey { source, destination, protocol, source_port, destination_port })
 }
 
 impl Flow {
-    /// Reads the flow of `frame`, with all addresses and ports, from its headers alone, as [`classify`]
+    /// Reads the flow of `frame`, which carries UDP, with all addresses and ports, from its headers alone, as [`classify`]
     /// does.
     ///
     /// With this a server can open a stream for a new sender, and answer it with
@@ -48,26 +57,37 @@ impl Flow {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn parse(link: LinkKind, frame: &[u8]) -> Result<Self, DropReason> {
-        let (frame, datagram, user_datagram) = headers(link, frame)?;
+        let Headers { link, datagram, source_port, destination_port } = headers(PROTOCOL_UDP, link, frame)?;
         Ok(Self {
-            source_link: frame.source,
-            destination_link: frame.destination,
+            source_link: link.source,
+            destination_link: link.destination,
             source: datagram.header.source(),
             destination: datagram.header.destination(),
-            source_port: user_datagram.header.source_port.get(),
-            destination_port: user_datagram.header.destination_port.get(),
+            source_port,
+            destination_port,
         })
     }
 }
 
-/// Parses the headers of a frame, layer by layer, with all their checks.
+/// The headers of a frame, with both ports.
+struct Headers<'a> {
+    link: LinkFrame<'a>,
+    datagram: Datagram<'a>,
+    source_port: u16,
+    destination_port: u16,
+}
+
+/// Parses the headers of a frame that carries `protocol`, UDP or TCP, layer by layer, with all their checks.
 #[inline]
-fn headers(
-    link: LinkKind,
-    frame: &[u8],
-) -> Result<(LinkFrame<'_>, Datagram<'_>, UserDatagram<'_>), DropReason> {
-    let frame = link.parse(frame)?;
-    let datagram = ipv4::parse(frame.data)?;
-    let user_datagram = udp::parse(datagram.data)?;
-    Ok((frame, datagram, user_datagram))
+fn headers(protocol: u8, link: LinkKind, frame: &[u8]) -> Result<Headers<'_>, DropReason> {
+    let link = link.parse(frame)?;
+    let datagram = ipv4::parse_carrying(protocol, link.data)?;
+    let (source, destination) = if protocol == PROTOCOL_TCP {
+        let header = tcp::parse(datagram.data)?.header;
+        (header.source_port, header.destination_port)
+    } else {
+        let header = udp::parse(datagram.data)?.header;
+        (header.source_port, header.destination_port)
+    };
+    Ok(Headers { link, datagram, source_port: source.get(), destination_port: destination.get() })
 }

@@ -5,8 +5,7 @@
 //! Ethernet     dst src │     tags type │ IPv4 header, options │ UDP header │ payload │ padding
 //! ```
 //!
-//! In place of UDP there may be a [TCP](tcp) segment, which the layers do not receive yet. The headers of
-//! [RPC](rpc) may follow any of these.
+//! In place of UDP there may be a [TCP](tcp) segment. The headers of [RPC](rpc) may follow any of these.
 //!
 //! Each format has one `parse`, which makes every check that its header needs and returns views into
 //! the caller's bytes. Headers are plain structs of unaligned bytes laid over the buffer (`zerocopy`).
@@ -31,7 +30,7 @@ pub mod udp;
 pub mod vlan;
 
 pub use build::{BuildError, FrameBuilder};
-pub use classify::classify;
+pub use classify::{classify, classify_tcp};
 pub use sequence::SequenceNumber;
 
 use crate::drop_reason::DropReason;

@@ -190,9 +190,10 @@ fn every_reason_is_tested_here() {
     let by_frame =
         [LinkKind::Fddi, LinkKind::Ethernet].into_iter().flat_map(refused).map(|(reason, _)| reason);
     let apart = [DropReason::PoolExhausted, DropReason::UdpChecksum];
-    // The layers do not receive TCP yet: the unit tests of its format test these.
-    let tcp = DropReason::ALL.into_iter().filter(|reason| reason.layer() == Layer::Tcp);
-    let met: BTreeSet<_> = by_frame.chain(apart).chain(tcp).collect();
+    // The unit tests of TCP's format and the behaviour of conversations test these.
+    let is_conversation = |reason: &DropReason| matches!(reason.layer(), Layer::Tcp | Layer::Rpc);
+    let conversations = DropReason::ALL.into_iter().filter(is_conversation);
+    let met: BTreeSet<_> = by_frame.chain(apart).chain(conversations).collect();
     assert_eq!(met, BTreeSet::from(DropReason::ALL));
 }
 

@@ -2,6 +2,7 @@
 
 mod any_input;
 mod arp;
+mod conversations;
 mod drops;
 mod forms;
 mod independent_encoder;

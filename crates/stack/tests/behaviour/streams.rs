@@ -76,7 +76,8 @@ fn a_packet_is_counted_in_at_every_layer_while_it_is_delivered() {
     let flow = Flow::synthetic(1);
     stack.open(&flow).expect("the stack is new");
     let frame = frame(flow, 0);
-    let each = |count| References { link: count, vnet: count, ip: count, udp: count };
+    let each =
+        |count| References { link: count, vnet: count, ip: count, udp: count, ..References::default() };
     let seen = stack.receive(&pool, &frame, |_| {
         let outer = (stack.references(), pool.available());
         let inner = stack.receive(&pool, &frame, |_| (stack.references(), pool.available()));

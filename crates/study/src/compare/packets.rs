@@ -15,9 +15,11 @@ use warmcore_units::{Bytes, Fault};
 pub fn of_run(live: &Live) -> Packets {
     Packets {
         frames: FrameLines::Resident,
+        transport: live.transport,
         payload_bytes: live.payload_bytes.into(),
-        checksum: live.verify_udp_checksum,
+        checksum: live.verifies_checksum(),
         handler_bytes: live.handler_bytes as usize,
+        reply_bytes: live.reply_bytes.into(),
     }
 }
 
@@ -40,6 +42,14 @@ pub fn check(profile: &Profile, live: &Live) -> Result<(), Fault> {
         let expected = "resident: the frames of a run stay in cache. Frames that are written anew for each packet \
                         miss, so packets would be predicted to take too long";
         return differs("frames", &"written", expected.to_owned());
+    }
+    if measured.transport != run.transport {
+        let expected = format!("{}, as `live.transport`", run.transport);
+        return differs("transport", &measured.transport, expected);
+    }
+    if measured.reply_bytes != run.reply_bytes {
+        let expected = format!("{}, as `live.reply_bytes`", run.reply_bytes);
+        return differs("reply_bytes", &measured.reply_bytes, expected);
     }
     if measured.checksum != run.checksum {
         return differs(
