@@ -58,6 +58,7 @@ impl Warmcore {
             stacks: workers,
             link: Memory::LINK,
             verify_udp_checksum: false,
+            conversations: None,
             idle: self.idle_mode.idle(other_work_time),
             overload: Overload::HoldBack,
             capacity: if trial.load == Load::Saturation { SATURATION_CAPACITY } else { PACED_CAPACITY },

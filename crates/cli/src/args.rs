@@ -374,7 +374,7 @@ mod tests {
                      --copy-ns-per-byte 1 --send-path 1 --map-lock-ns 1us --session-lock-ns 1 --decision-ns 1 --start-ns 1 \
                      --staleness-ns 1 --precision 1% --max-packets 1M --replications 2 --stacks 4 --time-scale 1";
         let live = "--seed 1k --streams 8 --stacks per-processor --processors 2 --seconds 500ms --cpus 0-1,4 --work-kib 64k \
-                    --payload 1k --handler-ns 1us --handler-bytes 64k --capacity 4k --port 9000";
+                    --payload 1k --handler-ns 1us --handler-bytes 64k --reply 1k --capacity 4k --port 9000";
         for line in [
             format!("simulate packet --rate 20k --processors 2 {point}"),
             format!(

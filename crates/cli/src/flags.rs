@@ -102,6 +102,8 @@ mod tests {
             ("live.verify_udp_checksum", "verify-udp-checksum"),
             ("live.handler_ns", "handler-ns"),
             ("live.handler_bytes", "handler-bytes"),
+            ("live.transport", "transport"),
+            ("live.reply_bytes", "reply"),
             ("live.capacity", "capacity"),
             ("live.overload", "overload"),
             ("live.shutdown", "shutdown"),

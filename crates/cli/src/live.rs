@@ -87,6 +87,7 @@ fn set_live(live: &mut Live, flags: &LiveArguments) {
     live.interface = flags.interface.clone().or(live.interface.take());
     live.address = flags.address.or(live.address);
     set(&mut live.port, flags.port);
+    set(&mut live.transport, flags.transport);
     set(&mut live.seconds, flags.seconds);
     set(&mut live.mode, flags.mode);
     set(&mut live.work_kib, flags.work_kib);
@@ -94,6 +95,7 @@ fn set_live(live: &mut Live, flags: &LiveArguments) {
     live.verify_udp_checksum |= flags.verify_udp_checksum;
     set(&mut live.handler_ns, flags.handler_ns);
     set(&mut live.handler_bytes, flags.handler_bytes);
+    set(&mut live.reply_bytes, flags.reply);
     set(&mut live.capacity, flags.capacity);
     set(&mut live.overload, flags.overload);
     set(&mut live.shutdown, flags.shutdown);

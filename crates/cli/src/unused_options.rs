@@ -35,6 +35,9 @@ pub(crate) fn check_live(given: &Given, scenario: &PacketScenario) -> miette::Re
     } else {
         check_peers(given)?;
     }
+    let reason = "with tcp and rpc checksums are always verified";
+    let is_verified = live.transport.is_conversation();
+    refuse("verify-udp-checksum", given.has("verify-udp-checksum") && is_verified, reason)?;
     let reason = "processors in the mode `fixed` do no other work";
     refuse("work-kib", given.has("work-kib") && live.mode == Mode::Fixed, reason)
 }
@@ -51,7 +54,7 @@ pub(crate) fn check_unused(given: &Given, unused: &[Unused]) -> miette::Result<(
 /// Refuses what describes packets, where peers send them.
 fn check_peers(given: &Given) -> miette::Result<()> {
     let described =
-        ["rate", "zipf", "batch", "batch-distribution", "process", "trace", "time-scale", "payload"];
+        ["rate", "zipf", "batch", "batch-distribution", "process", "trace", "time-scale", "payload", "reply"];
     let reason = "packets are those that peers send; --driver memory makes them";
     described.into_iter().try_for_each(|option| refuse(option, given.has(option), reason))
 }

@@ -18,16 +18,18 @@ use crate::state::HandlerState;
 use crate::work::{BuiltIn, Work};
 use core::hint::{black_box, spin_loop};
 use quanta::Instant;
+use std::num::NonZeroU32;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 use warmcore_costs::execution::IncompleteProfile;
 use warmcore_costs::{ExecutionModel, Profile};
 use warmcore_linux::{AffinityError, MappingError, Probe, ProbeError, affinity};
 use warmcore_scenario::{
     DriverKind, Live, Mode, OverloadRule, PacketScenario, ProcessorPolicy, ShutdownRule, TrafficError,
 };
+use warmcore_stack::rpc::BootId;
 use warmcore_stack::wire::LinkKind;
-use warmcore_stack::{Delivery, Flow};
+use warmcore_stack::{Conversations, Delivery, Flow};
 use warmcore_units::{Bytes, CpuId, Fault, Nanos, PerSecond, StreamId};
 use warmcore_workload::{Capture, Key, Trace};
 
@@ -106,6 +108,7 @@ impl Setup {
             stacks,
             link,
             verify_udp_checksum: live.verify_udp_checksum,
+            conversations: conversations(live),
             // Saturating traffic never ends, so dropping would not either.
             overload: if saturating { Overload::HoldBack } else { overload(live.overload) },
             capacity: live.capacity,
@@ -116,10 +119,13 @@ impl Setup {
                 + CACHE_MISS * (f64::from(live.handler_bytes) / CACHE_LINE),
             seed: scenario.seed,
         };
-        let answers = live.driver != DriverKind::Memory;
+        let answer = match live.driver {
+            DriverKind::Memory => Answer::Bytes(vec![0xa5; live.reply_bytes.into()]),
+            DriverKind::PacketSocket | DriverKind::Xdp | DriverKind::Tun => Answer::Echo,
+        };
         let time = Duration::from_nanos(live.handler_ns as u64);
         let state = Arc::new(HandlerState::new(streams as usize, live.handler_bytes as usize));
-        let handler = Computation { time, state, answers };
+        let handler = Computation { time, state, answer };
         Ok(Self { options, driver: CountingDriver::new(driver), flows, new_senders, rate, capture, handler })
     }
 
@@ -248,9 +254,17 @@ fn memory(scenario: &PacketScenario) -> Result<OpenedDriver, SetupError> {
         }
         None => Memory::saturating(streams, live.payload_bytes, traffic.mix(key)?),
     };
+    let driver = driver.with_conversations(conversations(live));
     let flows = (0..streams).map(|stream| Memory::flow(StreamId(stream))).collect();
     let (driver, capture) = (Box::new(driver), traffic.trace().map(Trace::capture));
     Ok(OpenedDriver { driver, flows, new_senders: None, streams, rate, capture, link: Memory::LINK })
+}
+
+/// What streams are in place of datagrams. The incarnation of an RPC server is the time of its start.
+fn conversations(live: &Live) -> Option<Conversations> {
+    let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let boot = NonZeroU32::new(since_1970.as_secs() as u32).unwrap_or(NonZeroU32::MIN);
+    Conversations::serving(live.transport, BootId(boot))
 }
 
 const fn overload(rule: OverloadRule) -> Overload {
@@ -273,7 +287,16 @@ const fn shutdown(rule: ShutdownRule) -> Shutdown {
 pub struct Computation {
     time: Duration,
     state: Arc<HandlerState>,
-    answers: bool,
+    answer: Answer,
+}
+
+/// What a handler answers.
+#[derive(Clone)]
+enum Answer {
+    /// What it received.
+    Echo,
+    /// These bytes; nothing if there are none.
+    Bytes(Vec<u8>),
 }
 
 impl Handler for Computation {
@@ -281,8 +304,10 @@ impl Handler for Computation {
     fn deliver(&self, delivery: &Delivery<'_>, context: &mut Context<'_>) {
         black_box(delivery.payload);
         self.state.touch(delivery.stream);
-        if self.answers {
-            context.reply(delivery.payload);
+        match &self.answer {
+            Answer::Echo => context.reply(delivery.payload),
+            Answer::Bytes(bytes) if bytes.is_empty() => {}
+            Answer::Bytes(bytes) => context.reply(bytes),
         }
         if !self.time.is_zero() {
             let begun = Instant::now();

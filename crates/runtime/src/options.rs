@@ -6,7 +6,8 @@ use crate::work::Work;
 use core::fmt;
 use std::sync::Arc;
 use warmcore_costs::ExecutionModel;
-use warmcore_scenario::Scheduling;
+use warmcore_scenario::{Parallelism, Scheduling};
+use warmcore_stack::Conversations;
 use warmcore_stack::wire::LinkKind;
 use warmcore_units::{CpuId, Nanos};
 
@@ -27,6 +28,8 @@ pub struct Options {
     pub link: LinkKind,
     /// Whether UDP checksums are verified.
     pub verify_udp_checksum: bool,
+    /// What is received in place of datagrams.
+    pub conversations: Option<Conversations>,
     /// What workers do when they have no packet.
     pub idle: Idle,
     /// What happens to packets when too many are held.
@@ -77,6 +80,10 @@ impl Options {
         if self.stacks == 0 || self.stacks > self.streams {
             let expected = format!("between 1 and {}, the number of streams", self.streams);
             return fault("stacks", self.stacks.to_string(), &expected);
+        }
+        if self.conversations.is_some() && self.scheduling.approach == Parallelism::Hybrid {
+            let expected = "locking or ips with connections or calls: their state is in one place";
+            return fault("approach", "hybrid".to_owned(), expected);
         }
         if self.capacity < self.workers() {
             return fault("capacity", self.capacity.to_string(), "at least one packet for each worker");

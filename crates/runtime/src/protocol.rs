@@ -1,10 +1,12 @@
 //! The protocol stack in the form that the approach to parallelism requires.
 
+use core::time::Duration;
 use warmcore_policy::dispatch::Layout;
 use warmcore_scenario::Parallelism;
-use warmcore_stack::wire::classify;
+use warmcore_stack::wire::{classify, classify_tcp};
 use warmcore_stack::{
-    Config, Delivery, DropReason, Flow, FlowKey, IndependentStacks, LockingStack, OpenError, Pool,
+    CloseError, Config, Conversations, Delivery, DropReason, Exchange, Flow, FlowKey, IndependentStacks,
+    LockingStack, OpenError, Pool,
 };
 use warmcore_units::{StackId, StreamId};
 
@@ -12,6 +14,7 @@ use warmcore_units::{StackId, StreamId};
 pub(crate) struct Protocol {
     form: Form,
     config: Config,
+    conversations: Option<Conversations>,
 }
 
 enum Form {
@@ -25,18 +28,28 @@ enum Form {
 
 impl Protocol {
     /// A stack without streams.
-    pub(crate) fn new(approach: Parallelism, layout: &Layout, config: Config) -> Self {
-        let form = match approach {
-            Parallelism::Locking => Form::Locking(Box::new(LockingStack::new(config))),
-            Parallelism::Ips => {
-                let stacks = IndependentStacks::new(layout.stacks as usize, config);
-                Form::Independent(Box::new(stacks), layout.stacks_of_streams())
-            }
-            Parallelism::Hybrid => {
-                Form::Hybrid(Box::new(IndependentStacks::new(layout.processors as usize, config)))
-            }
+    pub(crate) fn new(
+        approach: Parallelism,
+        layout: &Layout,
+        config: Config,
+        conversations: Option<Conversations>,
+    ) -> Self {
+        let stacks = |number: u32| {
+            let number = number as usize;
+            Box::new(match conversations {
+                None => IndependentStacks::new(number, config),
+                Some(conversations) => IndependentStacks::conversing(number, config, conversations),
+            })
         };
-        Self { form, config }
+        let form = match (approach, conversations) {
+            (Parallelism::Locking, None) => Form::Locking(Box::new(LockingStack::new(config))),
+            (Parallelism::Locking, Some(conversations)) => {
+                Form::Locking(Box::new(LockingStack::conversing(config, conversations)))
+            }
+            (Parallelism::Ips, _) => Form::Independent(stacks(layout.stacks), layout.stacks_of_streams()),
+            (Parallelism::Hybrid, _) => Form::Hybrid(stacks(layout.processors)),
+        };
+        Self { form, config, conversations }
     }
 
     /// Opens a stream for `flow`. `number` is its number in the dispatcher, which the stack assigns
@@ -51,10 +64,41 @@ impl Protocol {
         }
     }
 
+    /// The number that the next stream gets.
+    pub(crate) fn next_stream(&self) -> StreamId {
+        match &self.form {
+            Form::Locking(stack) => stack.next_stream(),
+            Form::Independent(stacks, _) | Form::Hybrid(stacks) => stacks.next_stream(),
+        }
+    }
+
+    /// Closes a stream whose conversation is over. Returns whether it was.
+    pub(crate) fn close_if_idle(&mut self, stream: StreamId) -> Result<bool, CloseError> {
+        match &mut self.form {
+            Form::Locking(stack) if stack.is_idle(stream) => stack.close(stream)?,
+            Form::Independent(stacks, _) | Form::Hybrid(stacks) if stacks.is_idle(stream) => {
+                stacks.close(stream)?;
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
     /// The 5-tuple of `frame`, or why no stack would deliver it.
     #[inline]
     pub(crate) fn classify(&self, frame: &[u8]) -> Result<FlowKey, DropReason> {
-        classify(self.config.link, frame)
+        match self.conversations {
+            Some(Conversations::Tcp(_)) => classify_tcp(self.config.link, frame),
+            _ => classify(self.config.link, frame),
+        }
+    }
+
+    /// Why a frame of no stream is refused.
+    pub(crate) const fn no_session(&self) -> DropReason {
+        match self.conversations {
+            Some(Conversations::Tcp(_)) => DropReason::TcpNoSession,
+            _ => DropReason::UdpNoSession,
+        }
     }
 
     /// The open stream with 5-tuple `key`.
@@ -79,6 +123,35 @@ impl Protocol {
             Form::Locking(stack) => stack.receive(pool, frame, deliver),
             Form::Independent(stacks, _) | Form::Hybrid(stacks) => {
                 stacks.receive(stack, pool, frame, deliver)
+            }
+        }
+    }
+
+    /// Receives `frame` of a conversation in `stack`, calls `deliver` at the top, and leaves what is to be sent
+    /// in `exchange`.
+    pub(crate) fn converse(
+        &self,
+        now: Duration,
+        stack: StackId,
+        pool: &Pool,
+        frame: &[u8],
+        exchange: &mut Exchange,
+        deliver: impl FnMut(Delivery<'_>, &mut Vec<u8>),
+    ) -> Result<(), DropReason> {
+        match &self.form {
+            Form::Locking(stack) => stack.converse(now, pool, frame, exchange, deliver),
+            Form::Independent(stacks, _) | Form::Hybrid(stacks) => {
+                stacks.converse(now, stack, pool, frame, exchange, deliver)
+            }
+        }
+    }
+
+    /// Tells the conversations that time has come to `now`: of every `parts`, number `part`.
+    pub(crate) fn time_passes(&self, now: Duration, part: usize, parts: usize, exchange: &mut Exchange) {
+        match &self.form {
+            Form::Locking(stack) => stack.time_passes(now, part, parts, exchange),
+            Form::Independent(stacks, _) | Form::Hybrid(stacks) => {
+                stacks.time_passes(now, part, parts, exchange);
             }
         }
     }

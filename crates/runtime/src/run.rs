@@ -110,7 +110,7 @@ impl<H: Handler, F: FnOnce(&RunHandle<'_>)> Task for Run<'_, H, F> {
         let workers = options.cpus.len();
         let partitioned = is_partitioned::<P>(&options.scheduling);
         let homes = options.scheduling.homes(&layout);
-        let streams = Streams::new(homes.clone(), options.workers(), flows.len());
+        let streams = Streams::new(homes.clone(), options.workers());
         let queues = if partitioned { options.workers() } else { 1 };
         let Opened { queues, prepared } = driver.open(&QueueRequest { queues, steering: &homes })?;
         let protocol = open_protocol(options, &layout, flows)?;
@@ -142,6 +142,8 @@ impl<H: Handler, F: FnOnce(&RunHandle<'_>)> Task for Run<'_, H, F> {
             blocks: &blocks,
             idle: &options.idle,
             link: options.link,
+            converses: options.conversations.is_some(),
+            ended: Mutex::new(Vec::new()),
             stopwatch: options.stopwatch,
             overload: options.overload,
             capacity: options.capacity,
@@ -165,7 +167,8 @@ impl<H: Handler, F: FnOnce(&RunHandle<'_>)> Task for Run<'_, H, F> {
 
 /// The protocol stack with a stream open for each of `flows`.
 fn open_protocol(options: &Options, layout: &Layout, flows: &[Flow]) -> Result<Protocol, RunError> {
-    let mut protocol = Protocol::new(options.scheduling.approach, layout, config(options));
+    let Options { scheduling, conversations, .. } = options;
+    let mut protocol = Protocol::new(scheduling.approach, layout, config(options), *conversations);
     for (number, flow) in flows.iter().enumerate() {
         let stream = StreamId::from(number);
         protocol.open(stream, flow).map_err(|source| RunError::Stream { number, source })?;

@@ -24,12 +24,13 @@ pub struct RunHandle<'a> {
     pub(crate) blocks: &'a [CachePadded<Mutex<Blocks>>],
     pub(crate) streams: &'a Streams,
     pub(crate) protocol: &'a RwLock<Protocol>,
+    pub(crate) ended: &'a Mutex<Vec<StreamId>>,
 }
 
 impl<'a> RunHandle<'a> {
     pub(crate) fn new<P, W, H>(shared: &'a Shared<'a, P, W, H>) -> Self {
-        let Shared { clock, control, mailboxes, queues, blocks, streams, protocol, .. } = shared;
-        Self { clock, control, mailboxes, queues, blocks, streams, protocol }
+        let Shared { clock, control, mailboxes, queues, blocks, streams, protocol, ended, .. } = shared;
+        Self { clock, control, mailboxes, queues, blocks, streams, protocol, ended }
     }
 
     /// How long the run has lasted.
@@ -101,21 +102,41 @@ impl<'a> RunHandle<'a> {
     /// # Errors
     /// If the stream is already open, cannot exist, or exceeds the limit.
     pub fn open(&self, flow: &Flow) -> Result<StreamId, OpenStreamError> {
-        let number = self.streams.opened();
-        if number >= self.streams.limit() {
-            return Err(OpenStreamError::TooMany { limit: self.streams.limit() });
+        let limit = self.streams.limit();
+        self.change(|protocol| {
+            let stream = protocol.next_stream();
+            if stream.index() >= limit {
+                return Err(OpenStreamError::TooMany { limit });
+            }
+            self.streams.renew(stream);
+            Ok(protocol.open(stream, flow)?)
+        })
+    }
+
+    /// Closes the streams whose connections have ended, unless their peers have opened them again, and returns
+    /// those. Workers pause for a moment if there are any.
+    pub fn close_ended(&self) -> Vec<StreamId> {
+        let mut ended = core::mem::take(&mut *self.ended.lock().unwrap_or_else(PoisonError::into_inner));
+        if ended.is_empty() {
+            return ended;
         }
+        ended.sort_unstable();
+        ended.dedup();
+        self.change(|protocol| ended.retain(|stream| protocol.close_if_idle(*stream) == Ok(true)));
+        ended
+    }
+
+    /// Changes the protocol stack while all workers pause.
+    fn change<R>(&self, change: impl FnOnce(&mut Protocol) -> R) -> R {
         let paused_before = self.control.order() == Order::Pause;
         self.pause();
         let mut protocol = self.protocol.write().unwrap_or_else(PoisonError::into_inner);
-        let opened = protocol.open(StreamId::from(number), flow);
+        let changed = change(&mut protocol);
         drop(protocol);
         if !paused_before {
             self.resume();
         }
-        let stream = opened?;
-        self.streams.set_opened(stream.index() + 1);
-        Ok(stream)
+        changed
     }
 }
 

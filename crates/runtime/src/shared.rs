@@ -40,6 +40,10 @@ pub(crate) struct Shared<'a, P, W, H> {
     pub(crate) blocks: &'a [CachePadded<Mutex<Blocks>>],
     pub(crate) idle: &'a Idle,
     pub(crate) link: LinkKind,
+    /// Whether streams are conversations.
+    pub(crate) converses: bool,
+    /// Streams whose connection ended.
+    pub(crate) ended: Mutex<Vec<StreamId>>,
     pub(crate) stopwatch: Option<Stopwatch>,
     pub(crate) overload: Overload,
     /// Most packets that a scheduler admits at a time.

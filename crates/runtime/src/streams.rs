@@ -1,7 +1,7 @@
 //! Per-stream state outside the stack: the home processor, whether the stream has failed, and how many
 //! of its packets each worker processed.
 
-use core::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use warmcore_units::{CpuId, StreamId};
 
 /// Number of streams for which packets are counted by worker.
@@ -11,38 +11,23 @@ const TRACKED: u32 = 1024;
 #[derive(Debug)]
 pub(crate) struct Streams {
     homes: Vec<u32>,
-    opened: AtomicUsize,
     failed: Vec<AtomicBool>,
     /// By worker, by stream: packets.
     processed: Vec<Vec<AtomicU64>>,
 }
 
 impl Streams {
-    /// Streams with these home processors, for this many workers. The first `opened` are open.
-    pub(crate) fn new(homes: Vec<u32>, workers: u32, opened: usize) -> Self {
+    /// Streams with these home processors, for this many workers.
+    pub(crate) fn new(homes: Vec<u32>, workers: u32) -> Self {
         let failed = homes.iter().map(|_| AtomicBool::new(false)).collect();
         let tracked = homes.len().min(TRACKED as usize);
         let each = || (0..tracked).map(|_| AtomicU64::new(0)).collect();
-        Self {
-            opened: AtomicUsize::new(opened),
-            failed,
-            processed: (0..workers).map(|_| each()).collect(),
-            homes,
-        }
+        Self { failed, processed: (0..workers).map(|_| each()).collect(), homes }
     }
 
     #[inline]
     pub(crate) fn home(&self, stream: StreamId) -> CpuId {
         CpuId(self.homes.get(stream.index()).copied().unwrap_or_default())
-    }
-
-    /// Number of streams opened so far.
-    pub(crate) fn opened(&self) -> usize {
-        self.opened.load(Ordering::Relaxed)
-    }
-
-    pub(crate) fn set_opened(&self, opened: usize) {
-        self.opened.store(opened, Ordering::Relaxed);
     }
 
     /// Most streams that can be opened.
@@ -56,8 +41,17 @@ impl Streams {
     }
 
     pub(crate) fn fail(&self, stream: StreamId) {
+        self.set_failed(stream, true);
+    }
+
+    /// The stream's number is given to another.
+    pub(crate) fn renew(&self, stream: StreamId) {
+        self.set_failed(stream, false);
+    }
+
+    fn set_failed(&self, stream: StreamId, has_failed: bool) {
         if let Some(failed) = self.failed.get(stream.index()) {
-            failed.store(true, Ordering::Relaxed);
+            failed.store(has_failed, Ordering::Relaxed);
         }
     }
 

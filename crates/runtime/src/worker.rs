@@ -16,8 +16,10 @@
 //! | module | what it does |
 //! |---|---|
 //! | [`intake`] | receives packets and assigns them |
+//! | [`conversation`] | takes packets of conversations up, sends their answers, and tells them the time |
 //! | [`idle`] | idles, sleeps, pauses and drains |
 
+mod conversation;
 mod idle;
 pub(crate) mod intake;
 
@@ -39,7 +41,7 @@ use warmcore_policy::Policy;
 use warmcore_policy::dispatch::Waiting;
 use warmcore_stack::wire::FrameBuilder;
 use warmcore_stack::wire::vlan::MAX_TAGS;
-use warmcore_stack::{Delivery, DropReason, Flow};
+use warmcore_stack::{Delivery, DropReason, Exchange, Flow};
 use warmcore_units::{CpuId, Nanos};
 
 /// Most packets that a worker prefetches from its scheduler.
@@ -78,6 +80,9 @@ pub(crate) struct Worker<'f, 'a, P, W, H> {
     to_wake: Vec<CpuId>,
     reply: Vec<u8>,
     outgoing: Vec<u8>,
+    exchange: Exchange,
+    /// When the timers of conversations are looked at next.
+    next_tick: Nanos,
     work: Option<Box<dyn Work>>,
 }
 
@@ -115,6 +120,8 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'f, 'a, P, 
             to_wake: Vec::new(),
             reply: Vec::new(),
             outgoing: Vec::new(),
+            exchange: Exchange::default(),
+            next_tick: if shared.converses { Nanos::ZERO } else { Nanos(f64::INFINITY) },
             work,
         }
     }
@@ -169,6 +176,9 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'f, 'a, P, 
             self.publish_block(ended);
         }
         self.last_ended = Some(ended);
+        if ended >= self.next_tick {
+            self.tick(ended);
+        }
         self.is_back_to_back = !self.prefetched.is_empty();
         if let Some(next) = self.prefetched.pop_front() {
             self.current = Some(next);
@@ -238,13 +248,24 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'f, 'a, P, 
         let pool = shared.pool(self.id);
         let mut thread = shared.thread(*thread).lock();
         let start = watch.map(|watch| (watch.read)());
-        let received = thread.run(|| {
-            let deliver = |delivery: Delivery<'_>| shared.handler.deliver(&delivery, &mut context);
-            catch_unwind(AssertUnwindSafe(|| protocol.receive(*stack, pool, frame, deliver)))
-        });
+        let now = conversation::since_start(self.last_reading);
+        let (exchange, place) = (&mut self.exchange, (self.cpu, self.id.0));
+        let receive = || {
+            if shared.converses {
+                let packet = conversation::Arrived { now, stack: *stack, pool, frame };
+                conversation::receive(protocol, shared.handler, &packet, exchange, place)
+            } else {
+                let deliver = |delivery: Delivery<'_>| shared.handler.deliver(&delivery, &mut context);
+                protocol.receive(*stack, pool, frame, deliver)
+            }
+        };
+        let received = thread.run(|| catch_unwind(AssertUnwindSafe(receive)));
         let time = watch.zip(start).map(|(watch, start)| watch.between(start, (watch.read)()));
         drop(thread);
         let replied = context.replied;
+        if !self.exchange.is_empty() {
+            self.send_exchange();
+        }
         match received {
             Ok(Ok(())) => {
                 if replied {

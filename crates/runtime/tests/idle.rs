@@ -71,6 +71,7 @@ fn share(scheduling: Scheduling, due: Due) -> Option<f64> {
         stacks: 2,
         link: Memory::LINK,
         verify_udp_checksum: false,
+        conversations: None,
         idle: Idle::Sleep,
         overload: Overload::Drop,
         capacity: 64,

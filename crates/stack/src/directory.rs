@@ -41,6 +41,11 @@ impl<P: Copy> Directory<P> {
         Ok(stream)
     }
 
+    /// The identifier that the next stream gets.
+    pub(crate) fn next(&self) -> StreamId {
+        self.vacant.last().copied().unwrap_or_else(|| StreamId::from(self.streams.len()))
+    }
+
     /// Removes a stream, and returns its flow and place.
     pub(crate) fn close(&mut self, stream: StreamId) -> Result<(Flow, P), CloseError> {
         let entry = self.streams.get_mut(stream.index()).and_then(Option::take);

@@ -185,6 +185,12 @@ impl IndependentStacks {
         }
     }
 
+    /// The identifier that the next stream gets: that of the stream closed last, or a new one.
+    #[must_use]
+    pub fn next_stream(&self) -> StreamId {
+        self.streams.next()
+    }
+
     /// The open stream that has this 5-tuple, and where it can be received.
     #[must_use]
     pub fn find(&self, key: &FlowKey) -> Option<(Home, StreamId)> {

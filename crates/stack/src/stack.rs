@@ -113,6 +113,12 @@ impl<D: Discipline> Stack<D> {
         self.streams.stream(stream).is_none_or(|(flow, ())| self.layers.is_idle(flow))
     }
 
+    /// The identifier that the next stream gets: that of the stream closed last, or a new one.
+    #[must_use]
+    pub fn next_stream(&self) -> StreamId {
+        self.streams.next()
+    }
+
     /// The open stream that has this 5-tuple.
     #[must_use]
     pub fn find(&self, key: &FlowKey) -> Option<StreamId> {

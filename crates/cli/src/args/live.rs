@@ -8,6 +8,7 @@ use clap::Args;
 use std::net::{Ipv4Addr, SocketAddr};
 use warmcore_measure::CalibrationPlan;
 use warmcore_scenario::{DriverKind, Live, Mode, OverloadRule, ShutdownRule};
+use warmcore_units::Transport;
 
 /// A scenario to be run on this machine.
 #[derive(Args, Debug)]
@@ -58,9 +59,13 @@ pub(crate) struct LiveArguments {
     #[arg(long, value_name = "IPV4")]
     pub(crate) address: Option<Ipv4Addr>,
 
-    /// The UDP port to receive on [default: 9000]
+    /// The port to receive on [default: 9000]
     #[arg(long, value_name = "PORT", value_parser = whole::port)]
     pub(crate) port: Option<u16>,
+
+    /// What packets carry: datagrams of `udp`, connections of `tcp`, or calls of `rpc` over UDP [default: udp]
+    #[arg(long, value_name = "NAME", value_parser = values::names::<Transport>())]
+    pub(crate) transport: Option<Transport>,
 
     /// How long to run, in seconds [default: 5]
     #[arg(long, value_name = "SECONDS", value_parser = quantity::seconds)]
@@ -94,6 +99,10 @@ pub(crate) struct LiveArguments {
     /// Bytes of its stream's own memory that the handler of each packet reads and writes [default: 0]
     #[arg(long, value_name = "BYTES", value_parser = whole::bytes::<u32>(0..=Live::MAX_HANDLER_BYTES.into()))]
     pub(crate) handler_bytes: Option<u32>,
+
+    /// Bytes of the handler's answer to each packet of the memory driver, with `tcp` or `rpc` [default: 0]
+    #[arg(long, value_name = "BYTES", value_parser = whole::bytes::<u16>(0..=Live::MAX_MESSAGE_BYTES.into()))]
+    pub(crate) reply: Option<u16>,
 
     /// Most packets held at once, waiting and in service; for each worker where workers share nothing [default:
     /// 4096]

@@ -18,15 +18,37 @@ pub enum Filter {
     Ports(Ports),
 }
 
-/// UDP over IPv4 to certain destination ports, with or without one VLAN tag.
+/// UDP or TCP over IPv4 to certain destination ports, with or without one VLAN tag.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Ports {
+    /// Which of the two.
+    pub protocol: PortProtocol,
     /// The destination ports, at most [`Ports::MOST`].
-    pub udp: Vec<u16>,
+    pub ports: Vec<u16>,
     /// Whether to receive ARP too, for a stack with addresses of its own.
     pub arp: bool,
-    /// Whether to receive the later fragments of all UDP datagrams, since they do not contain the port.
+    /// Whether to receive the later fragments of all its datagrams, since they do not contain the port.
     pub fragments: bool,
+}
+
+/// A protocol whose header begins with both ports.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum PortProtocol {
+    /// UDP.
+    #[default]
+    Udp,
+    /// TCP.
+    Tcp,
+}
+
+impl PortProtocol {
+    /// Its number in the IP header.
+    pub(super) const fn number(self) -> u8 {
+        match self {
+            Self::Udp => 17,
+            Self::Tcp => 6,
+        }
+    }
 }
 
 impl Ports {
@@ -37,14 +59,14 @@ impl Ports {
 impl Filter {
     /// Selects UDP over IPv4 to the given ports, and nothing else.
     pub fn udp_ports(ports: impl IntoIterator<Item = u16>) -> Self {
-        Self::Ports(Ports { udp: ports.into_iter().collect(), arp: false, fragments: false })
+        Self::Ports(Ports { ports: ports.into_iter().collect(), ..Ports::default() })
     }
 
     pub(super) fn check(&self) -> Result<(), DeviceError> {
         match self {
-            Self::Ports(ports) if ports.udp.len() > Ports::MOST => Err(DeviceError::BadOption {
+            Self::Ports(ports) if ports.ports.len() > Ports::MOST => Err(DeviceError::BadOption {
                 option: "the number of ports",
-                value: ports.udp.len() as u64,
+                value: ports.ports.len() as u64,
                 expected: "at most 200; take everything and demultiplex above instead",
             }),
             _ => Ok(()),
@@ -89,13 +111,13 @@ fn classic_ports(ports: &Ports) -> Vec<sock_filter> {
     program.jump(EQUAL, 0x0806, accept_if(ports.arp), Next);
     program.jump(EQUAL, 0x0800, Next, Reject);
     program.load(BPF_LD | BYTE | BPF_ABS, 23); // IP protocol
-    program.jump(EQUAL, 17, Next, Reject);
+    program.jump(EQUAL, ports.protocol.number().into(), Next, Reject);
     program.load(BPF_LD | HALF | BPF_ABS, 20); // fragment offset
     program.jump(ANY_BIT, 0x1fff, accept_if(ports.fragments), Next);
     program.load(BPF_LDX | BYTE | BPF_MSH, 14); // length of the IP header
-    program.load(BPF_LD | HALF | BPF_IND, 14 + 6); // the UDP header's end: a frame without it is rejected
+    program.load(BPF_LD | HALF | BPF_IND, 14 + 6); // the end of a UDP header: a frame without it is rejected
     program.load(BPF_LD | HALF | BPF_IND, 14 + 2); // destination port
-    for &port in &ports.udp {
+    for &port in &ports.ports {
         program.jump(EQUAL, u32::from(port), Accept, Next);
     }
     program.finish()

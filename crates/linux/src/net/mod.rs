@@ -57,7 +57,7 @@ mod xdp;
 
 pub use datagrams::Datagrams;
 pub use error::{DeviceError, SendError};
-pub use filter::{Filter, Ports};
+pub use filter::{Filter, PortProtocol, Ports};
 pub use interface::Interface;
 pub use namespace::{EnteredNamespace, Namespace, NamespaceError};
 pub use packet::{Fanout, FanoutMode, PacketOptions, PacketSocket};

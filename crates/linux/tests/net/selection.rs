@@ -93,7 +93,7 @@ fn raw_peer(lab: &Lab) -> PacketSocket {
 fn all_devices_receive_the_same_frames() {
     for (arp, fragments) in [(false, false), (true, true)] {
         let Some(lab) = plain_lab() else { return };
-        let ports = Ports { udp: vec![1, PORT, 65_535], arp, fragments };
+        let ports = Ports { ports: vec![1, PORT, 65_535], arp, fragments, ..Ports::default() };
         let filter = Filter::Ports(ports.clone());
         let mut raw = raw_peer(&lab);
         let mut packet =

@@ -2,7 +2,9 @@
 //!
 //! The driver answers ARP requests for the address that the scenario names, so that peers can find it.
 //! It reports a sender without a stream to the thread that watches the run, which opens a stream
-//! ([`NewSenders::admit`]). Until then the sender's first frames wait in the queue, so none is lost.
+//! ([`NewSenders::admit`]). Until then the sender's first frames wait in the queue, so none is lost. A
+//! sender of TCP gets a stream with its SYN; other segments of no stream are answered with a reset. When a
+//! connection has ended, its stream is closed, and another sender can have it.
 //!
 //! A packet's delay counts from when it is received here, because the kernel does not say when it
 //! arrived.
@@ -11,19 +13,20 @@ mod queue;
 
 use super::{Driver, DriverError, Opened, Queue, QueueRequest};
 use crate::run_handle::{OpenStreamError, RunHandle};
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 use queue::DeviceQueue;
 use std::net::Ipv4Addr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 use warmcore_linux::net::{
-    AttachMode, DeviceError, Fanout, FanoutMode, Filter, Interface, PacketOptions, PacketSocket, Ports, Tun,
-    TunHeader, TunMode, TunOptions, XdpInterface, XdpOptions,
+    AttachMode, DeviceError, Fanout, FanoutMode, Filter, Interface, PacketOptions, PacketSocket,
+    PortProtocol, Ports, Tun, TunHeader, TunMode, TunOptions, XdpInterface, XdpOptions,
 };
 use warmcore_scenario::{DriverKind, Live};
 use warmcore_stack::{Flow, FlowKey, LinkAddress};
+use warmcore_units::{StreamId, Transport};
 
 /// Default name of the TUN interface.
 const TUN: &str = "warmcore0";
@@ -42,8 +45,8 @@ struct Device {
 struct LocalEndpoint {
     address: Ipv4Addr,
     port: u16,
-    /// Whether UDP checksums are verified. If so, a checksum that the sender left out must be set to
-    /// zero.
+    transport: Transport,
+    /// Whether checksums are verified. If so, one that the sender left out must be made good.
     verify_checksum: bool,
 }
 
@@ -74,26 +77,63 @@ impl OpenFlows {
 pub struct NewSenders {
     announced: Receiver<Flow>,
     open_flows: Arc<OpenFlows>,
+    transport: Transport,
+    /// The streams that were opened here.
+    opened: Mutex<HashMap<StreamId, FlowKey>>,
+}
+
+/// How often connections that have ended are looked for.
+const LOOK_FOR_ENDED: Duration = Duration::from_millis(20);
+
+/// The 5-tuple of `flow`.
+const fn key(transport: Transport, flow: &Flow) -> FlowKey {
+    match transport {
+        Transport::Tcp => flow.tcp_key(),
+        Transport::Udp | Transport::Rpc => flow.key(),
+    }
 }
 
 impl NewSenders {
-    /// Waits for up to `longest` and opens a stream for each new sender. Once no more streams can be
-    /// opened, packets of other senders are refused and counted.
+    /// Waits for up to `longest`; opens a stream for each new sender, and closes those whose connections have
+    /// ended. While no more streams can be opened, packets of other senders are refused and counted.
     pub fn admit(&self, run: &RunHandle<'_>, longest: Duration) {
         let until = Instant::now() + longest;
         let left = || until.saturating_duration_since(Instant::now());
-        while !left().is_zero()
-            && let Ok(flow) = self.announced.recv_timeout(left())
-        {
-            let opened = run.open(&flow);
-            self.open_flows.change(|flows| match opened {
-                Err(OpenStreamError::TooMany { .. }) => flows.is_full = true,
-                // A stack that refuses to open a flow also refuses its frames.
-                Ok(_) | Err(OpenStreamError::Refused(_)) => drop(flows.open.insert(flow.key())),
-            });
-            // The first frames are waiting, but the workers that polled for them may sleep again.
-            run.resume();
+        while !left().is_zero() {
+            self.close_ended(run);
+            if let Ok(flow) = self.announced.recv_timeout(left().min(LOOK_FOR_ENDED)) {
+                self.open(run, &flow);
+            }
         }
+    }
+
+    fn open(&self, run: &RunHandle<'_>, flow: &Flow) {
+        let opened = run.open(flow);
+        let key = key(self.transport, flow);
+        if let Ok(stream) = opened {
+            self.opened.lock().unwrap_or_else(PoisonError::into_inner).insert(stream, key);
+        }
+        self.open_flows.change(|flows| match opened {
+            Err(OpenStreamError::TooMany { .. }) => flows.is_full = true,
+            // A stack that refuses to open a flow also refuses its frames.
+            Ok(_) | Err(OpenStreamError::Refused(_)) => drop(flows.open.insert(key)),
+        });
+        // The first frames are waiting, but the workers that polled for them may sleep again.
+        run.resume();
+    }
+
+    fn close_ended(&self, run: &RunHandle<'_>) {
+        let ended = run.close_ended();
+        if ended.is_empty() {
+            return;
+        }
+        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        self.open_flows.change(|flows| {
+            flows.is_full = false;
+            for key in ended.iter().filter_map(|stream| opened.remove(stream)) {
+                flows.open.remove(&key);
+            }
+        });
     }
 }
 
@@ -112,8 +152,10 @@ pub fn open(live: &Live) -> Result<(Box<dyn Driver>, NewSenders), DriverError> {
     };
     let open_flows = Arc::new(OpenFlows::default());
     let (announcements, announced) = mpsc::channel();
-    let local = LocalEndpoint { address, port: live.port, verify_checksum: live.verify_udp_checksum };
-    let new_senders = NewSenders { announced, open_flows: Arc::clone(&open_flows) };
+    let (port, transport) = (live.port, live.transport);
+    let local = LocalEndpoint { address, port, transport, verify_checksum: live.verifies_checksum() };
+    let new_senders =
+        NewSenders { announced, open_flows: Arc::clone(&open_flows), transport, opened: Mutex::default() };
     Ok((Box::new(Device { kind: live.driver, interface, local, open_flows, announcements }), new_senders))
 }
 
@@ -142,9 +184,11 @@ impl Driver for Device {
 type Queues = Result<Vec<Box<dyn Queue>>, DeviceError>;
 
 impl Device {
-    /// Accepts UDP to our port, and ARP.
+    /// Accepts our transport to our port, and ARP.
     fn filter(&self) -> Filter {
-        Filter::Ports(Ports { udp: vec![self.local.port], arp: true, fragments: false })
+        let protocol =
+            if self.local.transport == Transport::Tcp { PortProtocol::Tcp } else { PortProtocol::Udp };
+        Filter::Ports(Ports { protocol, ports: vec![self.local.port], arp: true, fragments: false })
     }
 
     fn queue<D: warmcore_linux::net::FrameDevice + 'static>(

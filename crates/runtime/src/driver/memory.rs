@@ -4,11 +4,17 @@
 //! The arrival schedule is computed before the run and repeats when it ends, so that nothing is drawn
 //! at random in the packet path. A packet arrives at its scheduled time whether or not a worker polls,
 //! and its delay counts from there.
+//!
+//! Frames of conversations cannot be built before the run: each stream has a [far end](conversing) instead,
+//! which sends a message when the schedule says so.
+
+mod conversing;
 
 use super::{Bytes, Driver, DriverError, Due, Incoming, Opened, Prepared, Queue, QueueRequest};
+use conversing::{Conversing, STREAM_MEMORY};
 use std::io;
-use warmcore_stack::Flow;
 use warmcore_stack::wire::{FrameBuilder, LinkKind};
+use warmcore_stack::{Conversations, Flow};
 use warmcore_units::{Bytes as Size, Nanos, StreamId};
 use warmcore_workload::Arrivals;
 use warmcore_workload::arrivals::Arrival;
@@ -26,6 +32,7 @@ pub struct Memory {
     streams: u32,
     payload: u16,
     timing: Timing,
+    conversations: Option<Conversations>,
 }
 
 /// When a memory driver's packets arrive.
@@ -49,13 +56,19 @@ impl Memory {
     /// `span`, and then in the same way again.
     #[must_use]
     pub fn scheduled(streams: u32, payload: u16, arrivals: Box<dyn Arrivals>, span: Nanos) -> Self {
-        Self { streams, payload, timing: Timing::Scheduled(arrivals, span) }
+        Self { streams, payload, timing: Timing::Scheduled(arrivals, span), conversations: None }
     }
 
     /// Packets of the streams that `mix` names, arriving as fast as workers take them.
     #[must_use]
     pub fn saturating(streams: u32, payload: u16, mix: Box<dyn Iterator<Item = StreamId> + Send>) -> Self {
-        Self { streams, payload, timing: Timing::Saturating(mix) }
+        Self { streams, payload, timing: Timing::Saturating(mix), conversations: None }
+    }
+
+    /// The same with the far ends of `conversations`, if there are any: packets are messages of theirs.
+    #[must_use]
+    pub fn with_conversations(self, conversations: Option<Conversations>) -> Self {
+        Self { conversations, ..self }
     }
 
     /// The flow of `stream`, for opening it in a stack.
@@ -64,6 +77,13 @@ impl Memory {
         let (host, port) = (stream.0 % HOSTS, stream.0 / HOSTS);
         let flow = Flow::synthetic(host as u16 + 1);
         Flow { source_port: flow.source_port.wrapping_add(port as u16), ..flow }
+    }
+
+    /// The stream whose packets come from this host and port.
+    fn stream(host: u16, port: u16) -> Option<usize> {
+        let host = usize::from(host.checked_sub(1)?);
+        let ports = usize::from(port.wrapping_sub(Flow::synthetic(1).source_port));
+        Some(ports * HOSTS as usize + host)
     }
 
     /// The link type of the frames.
@@ -91,11 +111,27 @@ impl Memory {
         };
         (0..self.streams).map(frame).collect()
     }
+
+    /// Checks that there is memory for both ends of every stream. No frame is prepared.
+    fn check_far_ends(&self) -> Result<Vec<Prepared>, DriverError> {
+        let most = MAX_MEMORY.0 / STREAM_MEMORY;
+        if u64::from(self.streams) <= most {
+            return Ok(Vec::new());
+        }
+        let reason = format!(
+            "{} streams with connections or calls take more than {MAX_MEMORY}; expected at most {most} streams",
+            self.streams
+        );
+        Err(DriverError { driver: "memory", reason })
+    }
 }
 
 impl Driver for Memory {
     fn open(&mut self, request: &QueueRequest<'_>) -> Result<Opened, DriverError> {
-        let prepared = self.prepare()?;
+        let prepared = match self.conversations {
+            None => self.prepare()?,
+            Some(_) => self.check_far_ends()?,
+        };
         let queues = request.queues.max(1) as usize;
         let mut packets = vec![Vec::new(); queues];
         let queue_of = |stream: StreamId| match request.steering.get(stream.index()) {
@@ -118,15 +154,14 @@ impl Driver for Memory {
                 "no packet arrives; expected traffic with at least one packet in its span".to_owned();
             return Err(DriverError { driver: "memory", reason });
         }
+        let Self { streams, payload, conversations, .. } = *self;
         let queue = |packets: Vec<ScheduledPacket>| -> Box<dyn Queue> {
-            Box::new(Schedule {
-                packets,
-                next: 0,
-                at: Nanos::ZERO,
-                period_start: Nanos::ZERO,
-                period,
-                saturating,
-            })
+            let (at, period_start) = (Nanos::ZERO, Nanos::ZERO);
+            let schedule = Schedule { packets, next: 0, at, period_start, period, saturating };
+            match conversations {
+                None => Box::new(schedule),
+                Some(conversations) => Box::new(Conversing::new(schedule, streams, payload, conversations)),
+            }
         };
         Ok(Opened { queues: packets.into_iter().map(queue).collect(), prepared })
     }

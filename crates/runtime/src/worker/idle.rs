@@ -46,6 +46,9 @@ impl<P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'_, '_, P, W, H> {
                 return;
             }
         }
+        if now >= self.next_tick {
+            self.tick(now);
+        }
         if shared.stalled.is_open() && shared.is_empty(now) {
             shared.stalled.recovered(now);
         }

@@ -10,7 +10,6 @@ use crate::receive_queue::{LockedQueue, MAX_INTAKE};
 use crate::scheduler::Scheduler;
 use warmcore_policy::Policy;
 use warmcore_policy::dispatch::Waiting;
-use warmcore_stack::DropReason;
 use warmcore_units::{CpuId, Nanos};
 
 impl<P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'_, '_, P, W, H> {
@@ -62,7 +61,7 @@ impl<P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'_, '_, P, W, H> {
                     Ok(key) => protocol.find(&key),
                     Err(reason) => return self.tally.refused(reason),
                 };
-                let Some(stream) = stream else { return self.tally.refused(DropReason::UdpNoSession) };
+                let Some(stream) = stream else { return self.tally.refused(protocol.no_session()) };
                 let mut buffer = self.buffers.pop().unwrap_or_default();
                 buffer.fill(bytes);
                 (stream, Frame::Held(buffer))

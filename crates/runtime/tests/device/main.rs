@@ -4,6 +4,7 @@
 
 mod kernel;
 mod load;
+mod served;
 mod socat;
 mod tagged;
 mod tcp;
@@ -95,6 +96,22 @@ fn run_with_peers(
     link: &LinkOptions,
     visit: impl FnOnce(Peers<'_>) + Send,
 ) -> Option<RunOutcome> {
+    run_changed_with_peers(driver, approach, link, |_| (), visit)
+}
+
+/// As [`run_with_peers`], with a scenario that `change` changes.
+fn run_changed_with_peers(
+    driver: DriverKind,
+    approach: Parallelism,
+    link: &LinkOptions,
+    change: impl FnOnce(&mut PacketScenario),
+    visit: impl FnOnce(Peers<'_>) + Send,
+) -> Option<RunOutcome> {
+    let changed = |address, interface: &str| {
+        let mut scenario = scenario(driver, approach, address, interface);
+        change(&mut scenario);
+        scenario
+    };
     if let Some(missing) = privilege_missing() {
         println!("skipped: needs {missing}");
         return None;
@@ -108,11 +125,11 @@ fn run_with_peers(
             here.configure(TUN, KERNEL_BEFORE_TUN, 24).unwrap();
             visit(peers);
         };
-        return Some(run(&scenario(driver, approach, OURS_BEHIND_TUN, TUN), &here, visit));
+        return Some(run(&changed(OURS_BEHIND_TUN, TUN), &here, visit));
     }
     let lab = Lab::new(link).unwrap_or_else(|error| panic!("{error}"));
     let peers = Peers { namespace: &lab.far, address: OURS };
-    Some(run(&scenario(driver, approach, OURS, &lab.link.near.name), &lab.near, || visit(peers)))
+    Some(run(&changed(OURS, &lab.link.near.name), &lab.near, || visit(peers)))
 }
 
 /// Keeps the kernel of `namespace` from telling our side (by ICMP) that a peer has closed its port.

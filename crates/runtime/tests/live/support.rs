@@ -39,6 +39,7 @@ pub(crate) fn options(scheduling: Scheduling, streams: u32) -> Options {
         stacks: streams.min(3),
         link: LINK,
         verify_udp_checksum: true,
+        conversations: None,
         idle: Idle::Sleep,
         overload: Overload::HoldBack,
         capacity: 64,

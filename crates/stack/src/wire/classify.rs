@@ -57,7 +57,19 @@ impl Flow {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn parse(link: LinkKind, frame: &[u8]) -> Result<Self, DropReason> {
-        let Headers { link, datagram, source_port, destination_port } = headers(PROTOCOL_UDP, link, frame)?;
+        Self::parse_carrying(PROTOCOL_UDP, link, frame)
+    }
+
+    /// As [`parse`](Self::parse), for a frame that carries TCP.
+    ///
+    /// # Errors
+    /// No stack would receive a frame with these headers.
+    pub fn parse_tcp(link: LinkKind, frame: &[u8]) -> Result<Self, DropReason> {
+        Self::parse_carrying(PROTOCOL_TCP, link, frame)
+    }
+
+    fn parse_carrying(protocol: u8, link: LinkKind, frame: &[u8]) -> Result<Self, DropReason> {
+        let Headers { link, datagram, source_port, destination_port } = headers(protocol, link, frame)?;
         Ok(Self {
             source_link: link.source,
             destination_link: link.destination,

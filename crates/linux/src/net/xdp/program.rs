@@ -6,8 +6,8 @@
 //! ```text
 //! skip one VLAN tag
 //! ARP                       → take, if requested
-//! IPv4, UDP, no fragment or the first one: destination port among ours → take
-//! IPv4, UDP, later fragment → take, if requested
+//! IPv4, our protocol, no fragment or the first one: destination port among ours → take
+//! IPv4, our protocol, later fragment → take, if requested
 //! anything else, truncated  → pass to the kernel
 //!
 //! take: redirect to the socket of this receive queue; pass to the kernel if it has none
@@ -102,7 +102,7 @@ fn choose(program: &mut Assembly, ports: &Ports) {
     program.jump(JUMP_NOT_EQUAL, VALUE, on_wire(0x0800), Target::Pass);
     program.require(header + 20);
     program.op(LOAD_BYTE, VALUE, FRAME, header + 9, 0); // IP protocol
-    program.jump(JUMP_NOT_EQUAL, VALUE, 17, Target::Pass);
+    program.jump(JUMP_NOT_EQUAL, VALUE, ports.protocol.number().into(), Target::Pass);
     program.op(LOAD_HALF, VALUE, FRAME, header + 6, 0); // fragment offset
     program.op(AND_CONSTANT, VALUE, 0, 0, on_wire(0x1fff));
     program.jump(JUMP_NOT_EQUAL, VALUE, 0, take_if(ports.fragments));
@@ -113,7 +113,7 @@ fn choose(program: &mut Assembly, ports: &Ports) {
     program.op(ADD, FRAME, HEADER, 0, 0);
     program.require(header + 8);
     program.op(LOAD_HALF, VALUE, FRAME, header + 2, 0); // destination port
-    for &port in &ports.udp {
+    for &port in &ports.ports {
         program.jump(JUMP_EQUAL, VALUE, on_wire(port), Target::Take);
     }
 }

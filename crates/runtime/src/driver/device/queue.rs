@@ -3,7 +3,7 @@
 //! While packets keep coming, up to [`SEND_BATCH`] answers are sent together. When there is nothing to
 //! receive, they are sent at once.
 
-use super::{FlowSet, LocalEndpoint, OpenFlows};
+use super::{FlowSet, LocalEndpoint, OpenFlows, key};
 use crate::driver::{Bytes, Incoming, Queue};
 use core::ops::Range;
 use hashbrown::HashSet;
@@ -14,9 +14,10 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, PoisonError};
 use warmcore_linux::net::{Frame, FrameDevice, SendError};
-use warmcore_stack::wire::{LinkKind, arp, ethernet};
+use warmcore_stack::tcp::refuse;
+use warmcore_stack::wire::{FrameBuilder, LinkKind, arp, ethernet, tcp};
 use warmcore_stack::{Flow, FlowKey, LinkAddress};
-use warmcore_units::Nanos;
+use warmcore_units::{Nanos, Transport};
 
 /// Most frames of new senders that wait at a time.
 const MAX_WAITING: usize = 256;
@@ -45,7 +46,7 @@ struct Classifier {
     announced: HashSet<FlowKey>,
     /// Frames whose senders have no stream yet.
     waiting: VecDeque<(Nanos, FlowKey, Vec<u8>)>,
-    /// ARP replies to be sent.
+    /// ARP replies and resets to be sent.
     answers: Vec<Vec<u8>>,
     /// Copy of a frame whose missing checksum has been set to zero.
     rewritten: Vec<u8>,
@@ -112,6 +113,8 @@ impl Classifier {
         if version != self.version {
             self.version = version;
             self.flows = self.open_flows.flows.read().unwrap_or_else(PoisonError::into_inner).clone();
+            // Should they be closed, they may be announced again.
+            self.announced.retain(|key| !self.flows.open.contains(key));
         }
         if self.waiting.is_empty() {
             return 0;
@@ -133,42 +136,71 @@ impl Classifier {
     /// Handles a received frame: it is passed on, waits, or is answered here. Returns whether it was
     /// passed on.
     fn receive(&mut self, at: Nanos, frame: Frame<'_>, sink: &mut dyn FnMut(Incoming<'_>)) -> bool {
-        let Ok(flow) = Flow::parse(LinkKind::Ethernet, frame.bytes) else {
+        let transport = self.local.transport;
+        let parsed = match transport {
+            Transport::Tcp => Flow::parse_tcp(LinkKind::Ethernet, frame.bytes),
+            Transport::Udp | Transport::Rpc => Flow::parse(LinkKind::Ethernet, frame.bytes),
+        };
+        let Ok(flow) = parsed else {
             if self.answer(frame.bytes) {
                 return false;
             }
             sink(Incoming { at, bytes: Bytes::Borrowed(frame.bytes) });
             return true;
         };
-        let key = flow.key();
-        if self.must_wait(&flow, &key) {
-            self.waiting.push_back((at, key, frame.bytes.to_vec()));
-            return false;
-        }
+        let key = key(transport, &flow);
+        let mut rewritten = core::mem::take(&mut self.rewritten);
         let bytes = if frame.checksum_left_out && self.local.verify_checksum {
-            self.clear_checksum(frame.bytes)
+            make_checksum_good(transport, frame.bytes, &mut rewritten);
+            &rewritten
         } else {
             frame.bytes
         };
-        sink(Incoming { at, bytes: Bytes::Borrowed(bytes) });
-        true
+        let waits = self.waits(&flow, key, bytes);
+        if waits {
+            self.waiting.push_back((at, key, bytes.to_vec()));
+        } else {
+            sink(Incoming { at, bytes: Bytes::Borrowed(bytes) });
+        }
+        self.rewritten = rewritten;
+        !waits
     }
 
-    /// Whether `flow` must wait for its stream to be opened. Announces the flow the first time.
-    fn must_wait(&mut self, flow: &Flow, key: &FlowKey) -> bool {
+    /// Whether a frame must wait for the stream of `flow` to be opened. Announces the flow the first time. A
+    /// segment that begins no connection and belongs to none is answered with a reset.
+    fn waits(&mut self, flow: &Flow, key: FlowKey, frame: &[u8]) -> bool {
         let is_ours = flow.destination == self.local.address && flow.destination_port == self.local.port;
-        let has_waiting = || self.waiting.iter().any(|(_, waiting, _)| waiting == key);
-        if !is_ours || self.flows.is_full || (self.flows.open.contains(key) && !has_waiting()) {
+        let has_waiting = || self.waiting.iter().any(|(_, waiting, _)| *waiting == key);
+        if !is_ours || (self.flows.open.contains(&key) && !has_waiting()) {
             return false;
         }
-        if self.waiting.len() >= MAX_WAITING {
+        let is_admitted = !self.flows.is_full && self.waiting.len() < MAX_WAITING;
+        if self.local.transport == Transport::Tcp && !self.begins_connection(frame, is_admitted) {
             return false;
         }
-        if self.announced.insert(*key) {
+        if is_admitted && self.announced.insert(key) {
             // Sending fails only after the run, when nobody listens any more.
             let _ = self.announcements.send(*flow);
         }
-        true
+        is_admitted
+    }
+
+    /// Whether `frame` begins a connection. If not, or if none is admitted, a reset is queued.
+    fn begins_connection(&mut self, frame: &[u8], is_admitted: bool) -> bool {
+        // What is spoilt the stack refuses.
+        let Ok((flow, segment)) = tcp::parse_frame(LinkKind::Ethernet, frame) else { return false };
+        let begins = segment.syn && segment.acknowledgement.is_none();
+        if !(begins && is_admitted)
+            && let Some(reset) = refuse(&segment)
+        {
+            let tags = LinkKind::Ethernet.tags(frame);
+            let builder = FrameBuilder { tags, ..FrameBuilder::new(LinkKind::Ethernet, flow.reversed()) };
+            let mut answer = vec![0; builder.segment_frame_length(&reset)];
+            if builder.write_segment(&reset, &mut answer).is_ok() {
+                self.answers.push(answer);
+            }
+        }
+        begins
     }
 
     /// Queues a reply if `frame` is an ARP request for our address. Returns whether it was.
@@ -182,15 +214,20 @@ impl Classifier {
         }
         true
     }
+}
 
-    /// Returns `frame` with its UDP checksum set to zero, which means none (RFC 768).
-    fn clear_checksum(&mut self, frame: &[u8]) -> &[u8] {
-        self.rewritten.clear();
-        self.rewritten.extend_from_slice(frame);
-        if let Some(checksum) = self.rewritten.get_mut(checksum_range(frame)) {
-            checksum.fill(0);
+/// Copies `frame` to `rewritten` and makes its checksum, which the sender left to the device, good: that of UDP
+/// is set to zero, which means none (RFC 768).
+fn make_checksum_good(transport: Transport, frame: &[u8], rewritten: &mut Vec<u8>) {
+    rewritten.clear();
+    rewritten.extend_from_slice(frame);
+    match transport {
+        Transport::Tcp => tcp::write_checksum(LinkKind::Ethernet, rewritten),
+        Transport::Udp | Transport::Rpc => {
+            if let Some(checksum) = rewritten.get_mut(checksum_range(frame)) {
+                checksum.fill(0);
+            }
         }
-        &self.rewritten
     }
 }
 

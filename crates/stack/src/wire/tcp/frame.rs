@@ -1,6 +1,6 @@
 //! Finds the segment and the flow of a frame.
 
-use super::{Segment, parse};
+use super::{CHECKSUM, Segment, parse};
 use crate::drop_reason::DropReason;
 use crate::flow::Flow;
 use crate::wire::ipv4::PROTOCOL_TCP;
@@ -42,6 +42,28 @@ pub fn parse_frame(link: LinkKind, frame: &[u8]) -> Result<(Flow, Segment<'_>), 
     Ok((flow, parsed.segment))
 }
 
+/// Writes the checksum of the segment that `frame` carries, for who got it from a sender that left it to the
+/// device. Does nothing to a frame that carries none.
+pub fn write_checksum(link: LinkKind, frame: &mut [u8]) {
+    let Some((at, checksum)) = checksum(link, frame) else { return };
+    if let Some(field) = frame.get_mut(at..at + 2) {
+        field.copy_from_slice(&checksum);
+    }
+}
+
+/// Where the checksum stands in `frame`, and what it should be.
+fn checksum(link: LinkKind, frame: &[u8]) -> Option<(usize, [u8; 2])> {
+    let parsed = link.parse(frame).ok()?;
+    let datagram = ipv4::parse_carrying(PROTOCOL_TCP, parsed.data).ok()?;
+    let header = datagram.header;
+    let (before, from) = datagram.data.split_at_checked(CHECKSUM)?;
+    let after = from.get(2..)?;
+    let length = u16::try_from(datagram.data.len()).ok()?;
+    let sum = ipv4::pseudo_header(header.source, header.destination, PROTOCOL_TCP, length);
+    let at = parsed.header_length + datagram.header_length + CHECKSUM;
+    Some((at, sum.with(before).with(after).checksum()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -80,6 +102,22 @@ mod tests {
                 prop_assert!(parse_frame(link, &bytes).is_err());
                 prop_assert!(parse_frame(link, &frame(link, &[7; 20])[..end]).is_err());
             }
+        }
+    }
+
+    #[test]
+    fn a_checksum_that_was_left_out_is_written() {
+        for link in [LinkKind::Fddi, LinkKind::Ethernet] {
+            for length in [0, 7, 60] {
+                let complete = frame(link, &vec![9; length]);
+                let mut spoilt = complete.clone();
+                let at = link.header() + ipv4::HEADER + CHECKSUM;
+                spoilt[at] ^= 0x55;
+                assert!(parse_frame(link, &spoilt).is_err());
+                write_checksum(link, &mut spoilt);
+                assert_eq!(spoilt, complete);
+            }
+            write_checksum(link, &mut [0; 30]);
         }
     }
 

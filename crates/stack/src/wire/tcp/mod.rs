@@ -11,7 +11,7 @@ mod frame;
 mod options;
 mod payload;
 
-pub use frame::parse_frame;
+pub use frame::{parse_frame, write_checksum};
 pub use options::{Options, Timestamps};
 pub use payload::Payload;
 
