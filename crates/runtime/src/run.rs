@@ -58,6 +58,9 @@ pub fn run<H: Handler>(
     options.check(flows.len())?;
     let processors = options.workers();
     let layout = options.scheduling.layout(processors, options.streams, options.stacks);
+    // One compiled form for all who watch: there is one for every policy already.
+    let mut watch = Some(watch);
+    let watch = &mut |run: &RunHandle<'_>| watch.take().into_iter().for_each(|watch| watch(run));
     options.scheduling.choose(
         processors,
         &options.model,
@@ -92,16 +95,16 @@ pub fn decides_alone(scheduling: &Scheduling, processors: u32, model: &Execution
 }
 
 /// A run, generic in the policy and its queues.
-struct Run<'r, H, F> {
+struct Run<'r, H> {
     options: &'r Options,
     layout: Layout,
     driver: &'r mut dyn Driver,
     flows: &'r [Flow],
     handler: &'r H,
-    watch: F,
+    watch: &'r mut dyn FnMut(&RunHandle<'_>),
 }
 
-impl<H: Handler, F: FnOnce(&RunHandle<'_>)> Task for Run<'_, H, F> {
+impl<H: Handler> Task for Run<'_, H> {
     type Job = Packet;
     type Output = Result<Report, RunError>;
 
@@ -210,7 +213,7 @@ fn schedulers<P: Policy, W: Waiting<Job = Packet>>(
 fn run_workers<P: Policy, W: Waiting<Job = Packet>, H: Handler>(
     shared: &Shared<'_, P, W, H>,
     options: &Options,
-    watch: impl FnOnce(&RunHandle<'_>),
+    watch: &mut dyn FnMut(&RunHandle<'_>),
 ) -> Result<(), RunError> {
     let failure = Mutex::new(None);
     thread::scope(|scope| {

@@ -113,7 +113,7 @@ fn a_connection_beyond_the_limit_is_refused_at_once_and_the_others_live() {
         let address = SocketAddr::from((peers.address, PORT));
         let third = peers.namespace.run(|| TcpStream::connect_timeout(&address, TIMEOUT)).unwrap();
         assert_eq!(third.map_err(|error| error.kind()).unwrap_err(), ErrorKind::ConnectionRefused);
-        kept.map(|socket| echo(socket, 5000));
+        kept.into_iter().for_each(|socket| echo(socket, 5000));
     });
     let refused = |outcome: RunOutcome| outcome.report.total().refused[&DropReason::TcpNoSession];
     assert!(outcome.is_none_or(|outcome| refused(outcome) >= 1));

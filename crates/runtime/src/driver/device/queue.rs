@@ -6,7 +6,7 @@
 use super::{FlowSet, LocalEndpoint, OpenFlows, key};
 use crate::driver::{Bytes, Incoming, Queue};
 use core::ops::Range;
-use hashbrown::HashSet;
+use hashbrown::HashMap;
 use std::collections::VecDeque;
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -21,6 +21,8 @@ use warmcore_units::{Nanos, Transport};
 
 /// Most frames of new senders that wait at a time.
 const MAX_WAITING: usize = 256;
+/// After how long a flow that is not open is announced again: no stream was left when it was announced.
+const ANNOUNCED_AGAIN: Nanos = Nanos(100e6);
 /// Most frames that are sent together.
 const SEND_BATCH: u32 = 32;
 /// How often to try a send when the device's queue is full.
@@ -43,7 +45,8 @@ struct Classifier {
     /// Copy of the shared set of flows, and its version.
     flows: FlowSet,
     version: u64,
-    announced: HashSet<FlowKey>,
+    /// Flows that were announced and are not open yet, and when.
+    announced: HashMap<FlowKey, Nanos>,
     /// Frames whose senders have no stream yet.
     waiting: VecDeque<(Nanos, FlowKey, Vec<u8>)>,
     /// ARP replies and resets to be sent.
@@ -67,7 +70,7 @@ impl<D: FrameDevice> DeviceQueue<D> {
             announcements,
             flows: FlowSet::default(),
             version: 0,
-            announced: HashSet::new(),
+            announced: HashMap::new(),
             waiting: VecDeque::new(),
             answers: Vec::new(),
             rewritten: Vec::new(),
@@ -113,21 +116,25 @@ impl Classifier {
         if version != self.version {
             self.version = version;
             self.flows = self.open_flows.flows.read().unwrap_or_else(PoisonError::into_inner).clone();
-            // Should they be closed, they may be announced again.
-            self.announced.retain(|key| !self.flows.open.contains(key));
+            // Should they be closed, they are announced again.
+            self.announced.retain(|key, _| !self.flows.open.contains(key));
         }
         if self.waiting.is_empty() {
             return 0;
         }
-        let FlowSet { open, is_full } = &self.flows;
         let (mut delivered, mut kept) = (0, VecDeque::new());
-        for (at, key, frame) in self.waiting.drain(..) {
-            if delivered < limit && (*is_full || open.contains(&key)) {
-                sink(Incoming { at, bytes: Bytes::Borrowed(&frame) });
-                delivered += 1;
-            } else {
+        for (at, key, frame) in core::mem::take(&mut self.waiting) {
+            let is_open = self.flows.open.contains(&key);
+            if delivered >= limit || !(is_open || self.flows.is_full) {
                 kept.push_back((at, key, frame));
+                continue;
             }
+            if !is_open && self.local.transport == Transport::Tcp {
+                self.begins_connection(&frame, false);
+            }
+            self.announced.remove(&key);
+            sink(Incoming { at, bytes: Bytes::Borrowed(&frame) });
+            delivered += 1;
         }
         self.waiting = kept;
         delivered
@@ -156,7 +163,7 @@ impl Classifier {
         } else {
             frame.bytes
         };
-        let waits = self.waits(&flow, key, bytes);
+        let waits = self.waits(at, &flow, key, bytes);
         if waits {
             self.waiting.push_back((at, key, bytes.to_vec()));
         } else {
@@ -168,7 +175,7 @@ impl Classifier {
 
     /// Whether a frame must wait for the stream of `flow` to be opened. Announces the flow the first time. A
     /// segment that begins no connection and belongs to none is answered with a reset.
-    fn waits(&mut self, flow: &Flow, key: FlowKey, frame: &[u8]) -> bool {
+    fn waits(&mut self, at: Nanos, flow: &Flow, key: FlowKey, frame: &[u8]) -> bool {
         let is_ours = flow.destination == self.local.address && flow.destination_port == self.local.port;
         let has_waiting = || self.waiting.iter().any(|(_, waiting, _)| *waiting == key);
         if !is_ours || (self.flows.open.contains(&key) && !has_waiting()) {
@@ -178,7 +185,8 @@ impl Classifier {
         if self.local.transport == Transport::Tcp && !self.begins_connection(frame, is_admitted) {
             return false;
         }
-        if is_admitted && self.announced.insert(key) {
+        if is_admitted && self.announced.get(&key).is_none_or(|before| at - *before > ANNOUNCED_AGAIN) {
+            self.announced.insert(key, at);
             // Sending fails only after the run, when nobody listens any more.
             let _ = self.announcements.send(*flow);
         }
