@@ -35,7 +35,9 @@ use reproduce::ReproduceCommand;
 use std::path::PathBuf;
 use transfer::TransferArguments;
 use values::ProgramLine;
+use warmcore_measure::CalibrationPlan;
 use warmcore_scenario::ProcessorPolicy;
+use warmcore_units::Transport;
 
 /// On which processor should this piece of protocol work run?
 ///
@@ -291,6 +293,19 @@ pub(crate) struct CalibrateArguments {
     /// Take a first look in less than half a minute
     #[arg(long)]
     pub(crate) quick: bool,
+
+    /// What the measured packets are: `udp` datagrams, `tcp` segments of connections, or `rpc` calls over UDP. The
+    /// time of a segment or call includes its answer [default: udp]
+    #[arg(long, value_name = "NAME", value_parser = values::names::<Transport>())]
+    pub(crate) transport: Option<Transport>,
+
+    /// Bytes of data in a measured packet: at most 1400 with tcp and rpc, at least 1 with tcp [default: 256]
+    #[arg(long, value_name = "BYTES", value_parser = whole::bytes::<usize>(0..=CalibrationPlan::MAX_PAYLOAD_BYTES as u64))]
+    pub(crate) payload: Option<usize>,
+
+    /// Bytes of the handler's answer to each packet, with tcp and rpc [default: 0]
+    #[arg(long, value_name = "BYTES", value_parser = whole::bytes::<usize>(0..=CalibrationPlan::MAX_MESSAGE_BYTES as u64))]
+    pub(crate) reply: Option<usize>,
 
     /// Seed of every random choice [default: 1]
     #[arg(long, value_name = "N", value_parser = values::seed())]

@@ -9,8 +9,9 @@ use std::ffi::OsString;
 use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::Duration;
-use warmcore_costs::Profile;
+use warmcore_costs::{Packets, Profile};
 use warmcore_linux::{Probe, Program};
+use warmcore_measure::CalibrationPlan;
 use warmcore_record::atomic_file::{self, Existing};
 use warmcore_scenario::{Calibration, Study};
 use warmcore_study::costs;
@@ -26,13 +27,14 @@ pub(crate) fn run(arguments: &CalibrateArguments) -> miette::Result<()> {
     let mut study = if arguments.quick { Study::quick(vec![1]) } else { Study::standard(vec![1]) };
     study.seed = arguments.seed.unwrap_or(study.seed);
     study.calibration.intervening = words(&arguments.intervening);
+    let packets = packets(arguments)?;
     try_program(&study.calibration.intervening)?;
     let existing = existing(arguments.output.force);
     atomic_file::check(&arguments.out, existing).or_misuse()?;
 
     let stop = interrupt::catch()?;
     let machine = look_at_machine(arguments.output.json)?;
-    let profile = measure(&machine, &study.calibration, study.seed, stop)?;
+    let profile = measure(&machine, &study.calibration, packets, study.seed, stop)?;
     let text = toml::to_string(&profile).into_diagnostic()?;
     folder::write(&arguments.out, text.as_bytes(), existing)?;
 
@@ -46,6 +48,19 @@ pub(crate) fn run(arguments: &CalibrateArguments) -> miette::Result<()> {
         arguments.out.display()
     );
     crate::output::print(written.as_bytes())
+}
+
+/// The packets to measure.
+fn packets(arguments: &CalibrateArguments) -> miette::Result<Packets> {
+    let standard = CalibrationPlan::standard();
+    let plan = CalibrationPlan {
+        transport: arguments.transport.unwrap_or(standard.transport),
+        payload_bytes: arguments.payload.unwrap_or(standard.payload_bytes),
+        reply_bytes: arguments.reply.unwrap_or(standard.reply_bytes),
+        ..standard
+    };
+    plan.check_packets().or_misuse()?;
+    Ok(plan.packets())
 }
 
 /// What it costs to get a processor's attention, as far as it was measured.
@@ -78,10 +93,11 @@ pub(crate) fn look_at_machine(quietly: bool) -> miette::Result<Machine> {
     Ok(probed.machine)
 }
 
-/// Measures the costs of `machine`, with a progress bar.
+/// Measures what such `packets` cost on `machine`, with a progress bar.
 pub(crate) fn measure(
     machine: &Machine,
     plan: &Calibration,
+    packets: Packets,
     seed: u64,
     stop: &AtomicBool,
 ) -> miette::Result<Profile> {
@@ -90,7 +106,7 @@ pub(crate) fn measure(
         bar.set_message(at.stage);
         progress::set(&bar, at.done);
     };
-    let profile = costs::measure(machine, plan, seed, &mut observer, stop);
+    let profile = costs::measure(machine, plan, packets, seed, &mut observer, stop);
     bar.finish_and_clear();
     profile.into_diagnostic().wrap_err("cannot measure this machine")
 }

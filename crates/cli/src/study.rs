@@ -12,6 +12,7 @@ use miette::{IntoDiagnostic, WrapErr};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use warmcore_costs::Profile;
+use warmcore_measure::CalibrationPlan;
 use warmcore_record::Existing;
 use warmcore_scenario::document::Checked;
 use warmcore_scenario::{ProfileSource, Study};
@@ -140,7 +141,8 @@ fn measured(
     stop: &AtomicBool,
 ) -> miette::Result<(Profile, Option<Machine>)> {
     let machine = look_at_machine(arguments.output.json)?;
-    let profile = measure(&machine, &study.calibration, study.seed, stop)?;
+    let packets = CalibrationPlan::standard().packets();
+    let profile = measure(&machine, &study.calibration, packets, study.seed, stop)?;
     Ok((profile, Some(machine)))
 }
 

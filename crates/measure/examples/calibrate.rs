@@ -2,7 +2,8 @@
 //! calibrates twice and prints how many values agree.
 //!
 //! ```text
-//! cargo run --release -p warmcore-measure --example calibrate -- [--quick] [--twice] [--resident] [--payload N] [--seconds N] [--intervening COMMAND…]
+//! cargo run --release -p warmcore-measure --example calibrate -- [--quick] [--twice] [--resident] [--transport udp|tcp|rpc]
+//!     [--payload N] [--reply N] [--seconds N] [--intervening COMMAND…]
 //! ```
 
 use std::error::Error;
@@ -14,6 +15,7 @@ use warmcore_costs::{Approach, Experiment, Measured, Profile, ThreadStack};
 use warmcore_linux::Probe;
 use warmcore_measure::{Calibration, CalibrationPlan, FrameLines, calibrate};
 use warmcore_topology::Machine;
+use warmcore_units::Transport;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let (plan, twice) = arguments()?;
@@ -38,9 +40,18 @@ fn arguments() -> Result<(CalibrationPlan, bool), Box<dyn Error>> {
             Some("--quick") => plan = CalibrationPlan::quick(),
             Some("--twice") => twice = true,
             Some("--resident") => plan.frames = FrameLines::Resident,
+            Some("--transport") => {
+                let name = arguments.next();
+                let named = |transport: &Transport| name.as_deref() == Some(transport.name().as_ref());
+                plan.transport = Transport::ALL.into_iter().find(named).ok_or("--transport needs a name")?;
+            }
             Some("--payload") => {
                 let bytes = arguments.next().and_then(|text| text.to_str()?.parse().ok());
                 plan.payload_bytes = bytes.ok_or("--payload needs a number")?;
+            }
+            Some("--reply") => {
+                let bytes = arguments.next().and_then(|text| text.to_str()?.parse().ok());
+                plan.reply_bytes = bytes.ok_or("--reply needs a number")?;
             }
             Some("--seconds") => {
                 let seconds = arguments.next().and_then(|text| text.to_str()?.parse().ok());

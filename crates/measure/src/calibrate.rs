@@ -74,7 +74,7 @@ pub fn calibrate(
     let began = Instant::now();
     let mut forward = |progress| observer(progress);
     let mut report = ProgressReporter::new(&mut forward);
-    check_payload(plan)?;
+    plan.check_packets()?;
     let cpus = choose(machine, plan)?;
     let home = *cpus.first().ok_or(CalibrateError::NoProcessor)?;
     let hierarchy = Hierarchy::new(machine, home)?;
@@ -141,12 +141,6 @@ fn invocation(
             Ok(None)
         }
     }
-}
-
-/// Refuses a payload that does not fit a frame of the measured link.
-fn check_payload(plan: &CalibrationPlan) -> Result<(), CalibrateError> {
-    let (bytes, max) = (plan.payload_bytes, CalibrationPlan::MAX_PAYLOAD_BYTES);
-    if bytes > max { Err(CalibrateError::PayloadTooLong { bytes, max }) } else { Ok(()) }
 }
 
 /// The time source, and what the cache levels of one processor cost.

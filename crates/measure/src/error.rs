@@ -3,7 +3,7 @@
 use std::io;
 use std::time::Duration;
 use warmcore_linux::{AffinityError, MappingError, ProgramError};
-use warmcore_stack::{DropReason, OpenError, wire::BuildError};
+use warmcore_stack::{DropReason, OfferError, OpenError, wire::BuildError};
 use warmcore_units::{CpuId, Fault, Nanos};
 
 /// Why a calibration failed.
@@ -41,6 +41,22 @@ pub enum CalibrateError {
         /// Bytes that fit.
         max: usize,
     },
+    /// The requested answer does not fit one frame.
+    #[error("cannot measure answers of {bytes} bytes: expected at most {max}, what one frame carries")]
+    ReplyTooLong {
+        /// Bytes of the answer requested.
+        bytes: usize,
+        /// Bytes that fit.
+        max: usize,
+    },
+    /// Segments without payload were requested, of which nothing is delivered.
+    #[error("cannot measure TCP segments without payload: expected at least 1 byte")]
+    EmptySegments,
+    /// Answers to datagrams were requested.
+    #[error(
+        "cannot measure answers to UDP datagrams, which are not answered: expected no reply, or TCP or RPC"
+    )]
+    ReplyToDatagrams,
     /// A thread could not be kept on its processor.
     #[error(transparent)]
     Affinity(#[from] AffinityError),
@@ -110,6 +126,23 @@ pub enum RunError {
     /// A frame of ours cannot be built.
     #[error("the measured frame cannot be built: {0}")]
     Frame(#[from] BuildError),
+    /// The sender of a measured stream cannot send.
+    #[error("the sender of a measured stream cannot send its next message: {0}")]
+    Offer(#[source] OfferError),
+    /// A message took another number of frames than one.
+    #[error("the sender of a measured stream sent {frames} frames for one message: expected exactly one")]
+    FrameCount {
+        /// Frames sent.
+        frames: usize,
+    },
+    /// A conversation could not be opened.
+    #[error(
+        "the conversation of a measured stream is not open after its first messages: expected no more frames"
+    )]
+    NotOpened,
+    /// The stack took a packet of a conversation and delivered nothing.
+    #[error("the protocol stack delivered nothing of a measured packet: expected its payload")]
+    NothingDelivered,
     /// The stack dropped a frame of ours.
     #[error("the protocol stack dropped a measured packet: {0}")]
     Dropped(DropReason),

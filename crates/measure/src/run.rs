@@ -6,12 +6,16 @@
 //! 1. **Prepare**, on another processor than the receiver's if there is one: write the packet into the
 //!    receiver's buffer, so that reading it misses there as it does after DMA
 //!    ([resident](crate::FrameLines::Resident) frames are not written); zero the protocol thread's stack
-//!    if it is to migrate; write the free-memory pool if its lines are to migrate.
+//!    if it is to migrate; write the free-memory pool if its lines are to migrate. The packet of a
+//!    conversation (TCP, RPC) is made here by the stream's [far end](remote_end), which gets the answers to
+//!    the last one first.
 //! 2. **Receive**, on the consumer's processor: make its caches cold, or run other work, if the
-//!    experiment says so; then start the timer, receive, unwind, stop the timer.
+//!    experiment says so; then start the timer, receive, unwind, stop the timer. The packet of a
+//!    conversation is answered too before the timer stops: its answers are built, and sent afterwards.
 //!
 //! With two processors each consumer prepares the packets of the other. With more, a third processor
-//! prepares all of them. With one, it does everything, and flushes the packet's lines.
+//! prepares all of them. With one, it does everything, and flushes the packet's lines; then the far ends of
+//! conversations use its caches too.
 
 pub(crate) mod baton;
 pub(crate) mod bench;
@@ -20,6 +24,7 @@ pub(crate) mod handover;
 pub(crate) mod intervening;
 pub(crate) mod pattern;
 pub(crate) mod proximity;
+mod remote_end;
 pub(crate) mod script;
 
 pub(crate) use consumers::LINK;
@@ -29,12 +34,12 @@ use crate::caches::flush;
 use crate::clock::{self, Ticks, Timer};
 use crate::error::RunError;
 use baton::{Alarm, Baton, RaiseUnlessDone};
-use bench::{Bench, Protocol, Reception};
-use consumers::Consumers;
+use bench::{Answering, Bench, Protocol, Reception};
+use consumers::{Consumers, WaitingPacket};
 use core::sync::atomic::AtomicBool;
 use handover::exchange;
 use intervening::Workload;
-use pattern::{STREAMS, Step};
+use pattern::Step;
 use proximity::Proximity;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use script::{BeforePacket, PoolUse, Sample, Script, ScriptRun};
@@ -79,14 +84,13 @@ impl RunContext<'_> {
         near: Proximity,
     ) -> Result<ScriptRun, RunError> {
         let bench = Bench::new(script.approach, script.packets, rng)?;
-        let Bench { protocol, pools, frames, state, consumers, spacers: _spacers } = bench;
+        let Bench { protocol, pools, state, consumers, spacers: _spacers } = bench;
         let shared = Shared {
             context: self,
             script,
             near,
             protocol,
             pools,
-            frames,
             state,
             baton: Baton::new(consumers),
             pool_baton: Baton::new(()),
@@ -139,7 +143,6 @@ struct Shared<'a> {
     near: Proximity,
     protocol: Protocol,
     pools: Vec<Pool>,
-    frames: [Vec<u8>; STREAMS],
     state: HandlerState,
     /// Alternates between Prepare (even phases) and Receive (odd phases).
     baton: Baton<Consumers>,
@@ -210,7 +213,7 @@ impl Shared<'_> {
     /// for it.
     fn prepare(&self, packet: usize, step: Step) -> Result<(), RunError> {
         let mut consumers = self.baton.take(2 * packet as u64, &self.alarm)?;
-        consumers.write_packet(step, &self.frames);
+        consumers.write_packet(step, Script::now(packet))?;
         if self.script.stack_migrates {
             consumers.zero_stack(step.consumer);
         }
@@ -244,18 +247,27 @@ impl Shared<'_> {
         workload: Option<&mut Workload>,
     ) -> Result<(Reception, Ticks), RunError> {
         let mut consumers = self.baton.take(2 * packet as u64 + 1, &self.alarm)?;
-        let (frame, thread) = consumers.packet(step, self.frames[step.stream].len());
+        consumers.fetch_packet(step);
+        let WaitingPacket { frame, thread, exchange } = consumers.packet(step);
         let pool = &self.pools[step.consumer];
         let mut intervened = 0;
         if self.script.is_timed(packet) {
             intervened = self.intervene(step.consumer, last_stop, workload)?;
         }
-        let reception = match self.script.pool {
-            PoolUse::WrittenBeforeRelease => {
+        let reception = match (exchange, self.script.pool) {
+            (None, PoolUse::WrittenBeforeRelease) => {
                 self.protocol.time(thread, pool, frame, &self.state, || self.pause(packet))
             }
-            _ => self.protocol.time(thread, pool, frame, &self.state, || Ok(0)),
+            (None, _) => self.protocol.time(thread, pool, frame, &self.state, || Ok(0)),
+            (Some(exchange), pool_use) => {
+                let reply_bytes = self.script.packets.reply_bytes;
+                let answering = Answering { now: Script::now(packet), reply_bytes, exchange };
+                let pauses = pool_use == PoolUse::WrittenBeforeRelease;
+                let pause = || if pauses { self.pause(packet) } else { Ok(0) };
+                self.protocol.time_answered(thread, pool, frame, &self.state, answering, pause)
+            }
         }?;
+        consumers.send_answers(step);
         consumers.pass();
         Ok((reception, intervened))
     }

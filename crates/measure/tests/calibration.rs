@@ -7,11 +7,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 use warmcore_costs::profile::Kind;
-use warmcore_costs::{Approach, Experiment, Measured, Packets, Situation};
+use warmcore_costs::{Approach, Experiment, Measured, Packets, Profile, Situation};
 use warmcore_linux::Probe;
 use warmcore_measure::{CalibrateError, Calibration, CalibrationPlan, FrameLines, ProgramError, calibrate};
 use warmcore_topology::Machine;
-use warmcore_units::CpuId;
+use warmcore_units::{CpuId, Transport};
 
 /// The smallest plan.
 fn least() -> CalibrationPlan {
@@ -124,19 +124,71 @@ fn frames_may_be_resident_and_of_any_length_that_fits() {
         provenance.packets,
         Some(Packets {
             frames: FrameLines::Resident,
+            transport: Transport::Udp,
             payload_bytes: 1400,
             checksum: false,
-            handler_bytes: 0
+            handler_bytes: 0,
+            reply_bytes: 0
         })
     );
     let notes = provenance.notes;
     assert!(notes.iter().any(|note| note.contains("prepared frames")), "{notes:?}");
     assert!(notes.iter().any(|note| note.contains("1400 bytes of payload")), "{notes:?}");
+}
 
-    let max = CalibrationPlan::MAX_PAYLOAD_BYTES;
-    let plan = CalibrationPlan { payload_bytes: max + 1, ..least() };
-    let error = calibrate(&machine, &plan, &mut |_| (), &AtomicBool::new(false)).unwrap_err();
-    assert!(matches!(error, CalibrateError::PayloadTooLong { bytes, .. } if bytes == max + 1), "{error}");
+#[test]
+fn packets_and_answers_that_cannot_be_are_refused() {
+    let Some((machine, _alone)) = machine() else { return };
+    let refused = |transport, payload_bytes, reply_bytes| {
+        let plan = CalibrationPlan { transport, payload_bytes, reply_bytes, ..least() };
+        calibrate(&machine, &plan, &mut |_| (), &AtomicBool::new(false)).unwrap_err()
+    };
+    let conversation = CalibrationPlan::MAX_MESSAGE_BYTES;
+    for (transport, longest) in [
+        (Transport::Udp, CalibrationPlan::MAX_PAYLOAD_BYTES),
+        (Transport::Tcp, conversation),
+        (Transport::Rpc, conversation),
+    ] {
+        let error = refused(transport, longest + 1, 0);
+        let is_named = matches!(error, CalibrateError::PayloadTooLong { bytes, max } if (bytes, max) == (longest + 1, longest));
+        assert!(is_named, "{transport}: {error}");
+    }
+    for transport in [Transport::Tcp, Transport::Rpc] {
+        let error = refused(transport, 64, conversation + 1);
+        let is_named = matches!(error, CalibrateError::ReplyTooLong { bytes, max } if (bytes, max) == (conversation + 1, conversation));
+        assert!(is_named, "{transport}: {error}");
+    }
+    let error = refused(Transport::Tcp, 0, 0);
+    assert!(matches!(error, CalibrateError::EmptySegments), "{error}");
+    let error = refused(Transport::Udp, 64, 1);
+    assert!(matches!(error, CalibrateError::ReplyToDatagrams), "{error}");
+}
+
+/// A conversation does all that a datagram needs, and more.
+#[test]
+fn segments_and_calls_are_measured_and_take_longer_than_datagrams() {
+    let Some((machine, _alone)) = machine() else { return };
+    let profile = |transport: Transport| {
+        let reply_bytes = if transport.is_conversation() { 64 } else { 0 };
+        let plan = CalibrationPlan { transport, reply_bytes, ..least() };
+        measure(&machine, &plan).map(|calibration| calibration.profile)
+    };
+    let hot = |profile: &Profile, approach: Approach| profile.times.get(approach).cached[&Experiment::A1].hot;
+    let Some(datagrams) = profile(Transport::Udp) else { return };
+    for transport in [Transport::Tcp, Transport::Rpc] {
+        let Some(profile) = profile(transport) else { return };
+        let packets = profile.provenance.packets.unwrap();
+        assert_eq!((packets.transport, packets.checksum, packets.reply_bytes), (transport, true, 64));
+        let notes = &profile.provenance.notes;
+        assert!(notes.iter().any(|note| note.contains("answered with 64 bytes")), "{notes:?}");
+        for approach in Approach::ALL {
+            assert_measured(&profile.times.get(approach).fully_cold);
+            let times = [hot(&profile, approach), hot(&datagrams, approach)];
+            let ratio = times[0].mean / times[1].mean;
+            println!("{transport}, {approach}: {ratio:.2} times as long as a datagram");
+            assert!(ratio > 1.0, "{transport}, {approach}: {times:?}");
+        }
+    }
 }
 
 #[test]

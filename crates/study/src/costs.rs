@@ -16,18 +16,29 @@ pub use warmcore_measure::Progress;
 /// With fewer points of t(x) nothing is fitted: two constants need more than two points.
 const LEAST_POINTS: usize = 4;
 
-/// Measures `machine` as `asked`.
+/// Measures `machine` as `asked`, with packets like `packets`.
 ///
 /// # Errors
-/// If something could not be measured, or `stop` is set.
+/// If there are no such packets, something could not be measured, or `stop` is set.
 pub fn measure(
     machine: &Machine,
     asked: &Calibration,
+    packets: Packets,
     seed: u64,
     observer: &mut Observer<'_>,
     stop: &AtomicBool,
 ) -> Result<Profile, CalibrateError> {
-    calibrate_and_fit(machine, &plan(asked, seed), observer, stop)
+    let Packets { frames, transport, payload_bytes, checksum, handler_bytes, reply_bytes } = packets;
+    let plan = CalibrationPlan {
+        frames,
+        transport,
+        payload_bytes,
+        checksum,
+        handler_bytes,
+        reply_bytes,
+        ..plan(asked, seed)
+    };
+    calibrate_and_fit(machine, &plan, observer, stop)
 }
 
 /// The same with packets like those of a live run from memory: prepared before the run, and never written
@@ -43,18 +54,7 @@ pub fn measure_for_run(
     observer: &mut Observer<'_>,
     stop: &AtomicBool,
 ) -> Result<Profile, CalibrateError> {
-    let Packets { frames, transport, payload_bytes, checksum, handler_bytes, reply_bytes } =
-        packets::of_run(live);
-    let plan = CalibrationPlan {
-        frames,
-        transport,
-        payload_bytes,
-        checksum,
-        handler_bytes,
-        reply_bytes,
-        ..plan(asked, seed)
-    };
-    calibrate_and_fit(machine, &plan, observer, stop)
+    measure(machine, asked, packets::of_run(live), seed, observer, stop)
 }
 
 fn plan(asked: &Calibration, seed: u64) -> CalibrationPlan {

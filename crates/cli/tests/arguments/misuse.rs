@@ -3,7 +3,7 @@
 use crate::{folder_with, names, scenario, text, warmcore};
 
 /// The command line, and what the error names.
-const WRONG: [(&str, &str); 60] = [
+const WRONG: [(&str, &str); 64] = [
     ("stduy", "stduy"),
     ("study --sped", "--sped"),
     ("study --processors 0", "'0' for '--processors"),
@@ -23,6 +23,10 @@ const WRONG: [(&str, &str); 60] = [
     ("host show --html null --force", "`null` is a device"),
     ("calibrate --out none/profile.toml", "none"),
     ("calibrate --intervening no-such-program", "no-such-program"),
+    ("calibrate --transport quic", "--transport"),
+    ("calibrate --transport tcp --payload 0", "at least 1 byte"),
+    ("calibrate --transport rpc --payload 2000", "2000 bytes of payload"),
+    ("calibrate --reply 64", "not answered"),
     ("simulate packet", "--rate is missing"),
     ("simulate packet --rate 0", "--rate is 0"),
     ("simulate packet --rate fast", "--rate"),

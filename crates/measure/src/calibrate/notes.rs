@@ -7,7 +7,7 @@ use crate::calibrate::plan::CalibrationPlan;
 use crate::calibrate::rounds::{Rounds, RunCounts};
 use crate::clock::Timer;
 use warmcore_costs::{FrameLines, Measured};
-use warmcore_units::{CpuId, Nanos};
+use warmcore_units::{CpuId, Nanos, Transport};
 
 /// Drift of the counter against the operating system's clock that is worth a note.
 const DRIFT: f64 = 1e-3;
@@ -30,7 +30,7 @@ pub(crate) fn all(
 ) -> Vec<String> {
     let values: Vec<Measured> = rounds.values().into_values().collect();
     let mut notes = vec![processors(cpus, plan.frames)];
-    notes.extend(frame_lines(plan.frames));
+    notes.extend(frame_lines(plan));
     notes.push(payload(plan));
     notes.push(time_source(timer, &values));
     notes.extend(far_apart(shared, rounds.proximity.reference));
@@ -70,15 +70,29 @@ fn processors(cpus: &[CpuId], frames: FrameLines) -> String {
     }
 }
 
-fn frame_lines(frames: FrameLines) -> Option<String> {
-    (frames == FrameLines::Resident).then(|| {
-        "frames were written once per run, one for each processor and stream, and then only read, like those of a driver that hands out prepared frames; so reading them missed only if caches were cold".to_owned()
-    })
+fn frame_lines(plan: &CalibrationPlan) -> Option<String> {
+    let written = if plan.transport.is_conversation() {
+        "frames were copied before they were received, by the processor that received them, into buffers of its own for each stream; so reading them missed only if caches were cold"
+    } else {
+        "frames were written once per run, one for each processor and stream, and then only read, like those of a driver that hands out prepared frames; so reading them missed only if caches were cold"
+    };
+    (plan.frames == FrameLines::Resident).then(|| written.to_owned())
 }
 
 fn payload(plan: &CalibrationPlan) -> String {
-    let checksums = if plan.checksum { "were verified in software" } else { "were not verified" };
-    format!("packets carried {} bytes of payload, and UDP checksums {checksums}", plan.payload_bytes)
+    let bytes = plan.payload_bytes;
+    let packets = match plan.transport {
+        Transport::Udp => {
+            let checksums = if plan.checksum { "were verified in software" } else { "were not verified" };
+            return format!("packets carried {bytes} bytes of payload, and UDP checksums {checksums}");
+        }
+        Transport::Tcp => "segments of TCP connections",
+        Transport::Rpc => "calls of RPC over UDP",
+    };
+    format!(
+        "packets were {packets} with {bytes} bytes of payload, answered with {} bytes, and checksums were verified in software; a time includes the building of what is sent, but not its sending",
+        plan.reply_bytes
+    )
 }
 
 /// A note if a hand-over of `handover` ns is too slow for processors that are said to share a cache
@@ -195,8 +209,12 @@ mod tests {
 
     #[test]
     fn resident_frames_and_the_payload_are_noted() {
-        assert_eq!(frame_lines(FrameLines::Written), None);
-        assert!(frame_lines(FrameLines::Resident).is_some_and(|note| note.contains("only read")));
+        let standard = CalibrationPlan::standard();
+        assert_eq!(frame_lines(&standard), None);
+        let resident = CalibrationPlan { frames: FrameLines::Resident, ..standard };
+        assert!(frame_lines(&resident).is_some_and(|note| note.contains("only read")));
+        let conversations = CalibrationPlan { transport: Transport::Tcp, ..resident };
+        assert!(frame_lines(&conversations).is_some_and(|note| note.contains("were copied")));
         let alone = processors(&[CpuId(3)], FrameLines::Resident);
         assert!(alone.contains("stayed") && !alone.contains("flushed"), "{alone}");
         let plan = CalibrationPlan { payload_bytes: 1024, checksum: true, ..CalibrationPlan::standard() };
@@ -205,6 +223,8 @@ mod tests {
             note,
             "packets carried 1024 bytes of payload, and UDP checksums were verified in software"
         );
+        let note = payload(&CalibrationPlan { transport: Transport::Rpc, reply_bytes: 64, ..plan });
+        assert!(note.contains("calls of RPC") && note.contains("answered with 64 bytes"), "{note}");
     }
 
     #[test]

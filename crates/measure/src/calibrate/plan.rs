@@ -1,5 +1,6 @@
 //! How much to measure, and where.
 
+use crate::error::CalibrateError;
 use crate::run::LINK;
 use std::ffi::OsString;
 use std::time::Duration;
@@ -25,15 +26,17 @@ pub struct CalibrationPlan {
     pub transport: Transport,
     /// Whether UDP checksums are verified in software; those of TCP and under RPC always are.
     pub checksum: bool,
-    /// Whether frames are written anew for each packet or stay in the caches.
+    /// Whether frames are written anew for each packet or stay in the caches. Those of conversations differ, so
+    /// the receiving processor writes them itself if they are to stay in its caches.
     pub frames: FrameLines,
-    /// Bytes of payload of a measured packet, at most [`CalibrationPlan::MAX_PAYLOAD_BYTES`]. The payload is read
-    /// only if checksums are verified.
+    /// Bytes of payload of a measured packet, at most [`MAX_PAYLOAD_BYTES`](Self::MAX_PAYLOAD_BYTES) or, in a
+    /// conversation, [`MAX_MESSAGE_BYTES`](Self::MAX_MESSAGE_BYTES); of TCP at least 1. The payload of a datagram
+    /// is read only if checksums are verified.
     pub payload_bytes: usize,
     /// Bytes of its stream's own memory that the handler of each measured packet reads and writes.
     pub handler_bytes: usize,
-    /// Bytes of the handler's answer to each measured packet, at most its
-    /// [`MAX_MESSAGE_BYTES`](Self::MAX_MESSAGE_BYTES). Datagrams are not answered.
+    /// Bytes of the handler's answer to each measured packet, at most
+    /// [`MAX_MESSAGE_BYTES`](Self::MAX_MESSAGE_BYTES). Datagrams are not answered, so it must be 0 for them.
     pub reply_bytes: usize,
     /// The user's own program for the intervening work, with its arguments; `None` means the built-in
     /// workload.
@@ -81,8 +84,32 @@ impl CalibrationPlan {
         }
     }
 
+    /// Checks that the measured packets and their answers exist and fit a frame each.
+    ///
+    /// # Errors
+    /// The payload or the answer is too long, TCP has no payload, or datagrams have answers.
+    pub const fn check_packets(&self) -> Result<(), CalibrateError> {
+        let Self { transport, payload_bytes, reply_bytes, .. } = *self;
+        let is_conversation = transport.is_conversation();
+        let max = if is_conversation { Self::MAX_MESSAGE_BYTES } else { Self::MAX_PAYLOAD_BYTES };
+        if payload_bytes > max {
+            return Err(CalibrateError::PayloadTooLong { bytes: payload_bytes, max });
+        }
+        if matches!(transport, Transport::Tcp) && payload_bytes == 0 {
+            return Err(CalibrateError::EmptySegments);
+        }
+        if !is_conversation && reply_bytes > 0 {
+            return Err(CalibrateError::ReplyToDatagrams);
+        }
+        if reply_bytes > max {
+            return Err(CalibrateError::ReplyTooLong { bytes: reply_bytes, max });
+        }
+        Ok(())
+    }
+
     /// The kind of packets that are measured.
-    pub(crate) const fn packets(&self) -> Packets {
+    #[must_use]
+    pub const fn packets(&self) -> Packets {
         let Self { frames, transport, payload_bytes, handler_bytes, reply_bytes, .. } = *self;
         let checksum = self.checksum || transport.is_conversation();
         Packets { frames, transport, payload_bytes, checksum, handler_bytes, reply_bytes }

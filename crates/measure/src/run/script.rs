@@ -3,6 +3,7 @@
 use crate::clock::{Ticks, Timer};
 use crate::run::pattern::Step;
 use crate::run::proximity::Readings;
+use core::time::Duration;
 use warmcore_costs::{Approach, Packets};
 use warmcore_linux::Disturbance;
 use warmcore_units::Nanos;
@@ -51,6 +52,8 @@ impl Script {
     /// Packets before the disturbance counters are read: until then, memory that the run touches for
     /// the first time causes page faults.
     pub(crate) const SETTLING_PACKETS: usize = 32;
+    /// Microseconds between two packets, to conversations.
+    const STEP: u64 = 10;
 
     /// Number of packets of the run, timed or not.
     pub(crate) fn length(&self) -> usize {
@@ -61,6 +64,13 @@ impl Script {
     /// The `packet`-th packet.
     pub(crate) fn step(&self, packet: usize) -> Step {
         self.pattern[packet % self.pattern.len()]
+    }
+
+    /// The time that conversations are told when `packet` is sent and received. It is not that of a clock: it
+    /// advances by [`STEP`](Self::STEP) with each packet, so that no timer of theirs expires, and a run has
+    /// the same protocol work however long it takes.
+    pub(crate) const fn now(packet: usize) -> Duration {
+        Duration::from_micros(Self::STEP * (packet as u64 + 1))
     }
 
     /// Whether `packet` is timed.
