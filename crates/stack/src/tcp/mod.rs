@@ -30,7 +30,7 @@
 //! |---|---|
 //! | `connection/` | what the user does, a segment's arrival by state, what is sent, what expires |
 //! | `send`, `receive` | the windows of both directions, and their bytes |
-//! | `ring`, `reassembly` | buffers, and what arrived out of order; both of fixed size |
+//! | `ring`, `received_ranges` | buffers, and what arrived out of order; both of fixed size |
 //! | `round_trip`, `congestion` | the retransmission timeout (RFC 6298); the congestion window (RFC 5681, RFC 6582, RFC 3042) |
 //! | `time`, `timers`, `challenge` | time in one word; what is due when; how many unacceptable segments are answered (RFC 5961) |
 //!
@@ -87,8 +87,8 @@ mod config;
 mod congestion;
 mod connection;
 mod event;
-mod reassembly;
 mod receive;
+mod received_ranges;
 mod reset;
 mod ring;
 mod round_trip;

@@ -39,7 +39,7 @@ pub struct Connection {
     timers: Timers,
     challenges: ChallengeLimit,
     /// Bytes received since the last acknowledgement was sent.
-    unacknowledged: usize,
+    received_since_ack: usize,
     /// What the next calls of `transmit` must send.
     due: Due,
     /// When something was sent last.
@@ -95,7 +95,7 @@ impl Connection {
             congestion: Congestion::new(initial, open, config.changes.avoid_division),
             timers: Timers::default(),
             challenges: ChallengeLimit::default(),
-            unacknowledged: 0,
+            received_since_ack: 0,
             due: Due::default(),
             last_sent: Time::ZERO,
             events: Pending::default(),

@@ -199,8 +199,8 @@ impl Connection {
         }
         // What would be repeated now is another acknowledgement, of which one is enough.
         self.due.ack |= core::mem::take(&mut self.due.duplicates) > 0;
-        self.unacknowledged += received.readable;
-        let is_enough = self.unacknowledged >= 2 * self.send.segment();
+        self.received_since_ack += received.readable;
+        let is_enough = self.received_since_ack >= 2 * self.send.segment();
         let delay = Time::from(self.config.delayed_ack);
         let is_plain = !received.gap && !received.fin;
         if is_enough || !is_plain || delay == Time::ZERO {
