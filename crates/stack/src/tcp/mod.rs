@@ -18,8 +18,8 @@
 //! After each call of the left side the driver calls [`transmit`](Connection::transmit) until there is
 //! nothing left, and sends each [`Segment`](crate::wire::tcp::Segment) behind the headers of its flow.
 //! It calls [`time_passes`](Connection::time_passes) at the [`deadline`](Connection::deadline).
-//! It may hand over several segments that arrived together before it does so: those in order are then
-//! acknowledged at once, those after a gap one by one, since the peer counts them.
+//! It may hand over several segments that arrived together before it does so: in-order segments share one
+//! acknowledgement; each one after a gap gets its own, since the peer counts them.
 //!
 //! A connection knows neither addresses nor ports: the driver finds the connection of a segment, and
 //! verifies its checksum before that. A segment that is for no connection is answered by [`refuse`].
