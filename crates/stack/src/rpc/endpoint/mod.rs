@@ -146,9 +146,7 @@ impl Endpoint {
     #[inline]
     fn send_below_bid(&mut self) {
         match self.blast.send(&mut self.work) {
-            Ok(BlastSent::Frame) => {
-                self.queue.push(self.work.payload());
-            }
+            Ok(BlastSent::Frame) => self.queue.push(self.work.payload()),
             Ok(BlastSent::Fragments) | Err(_) => cold_path(),
         }
     }
