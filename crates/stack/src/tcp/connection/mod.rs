@@ -92,7 +92,7 @@ impl Connection {
             send: SendSide::new(initial, config.send_buffer),
             receive: ReceiveSide::new(&config),
             round_trip: RoundTrip::new(&config),
-            congestion: Congestion::new(initial, open, config.changes.avoid_division),
+            congestion: Congestion::new(open, config.changes.avoid_division),
             timers: Timers::default(),
             challenges: ChallengeLimit::default(),
             received_since_ack: 0,
