@@ -51,7 +51,8 @@
 //! # Not there
 //!
 //! No measurement of round trips: timeouts are configured. No flow control between fragments. A server's
-//! handler that never replies makes its client wait for ever, since the server says that it works.
+//! handler that never replies makes its client wait for ever, since the server says that it works. No
+//! authentication: the documentation of [`Bid`] says what a forger can do.
 //!
 //! # Example
 //!
