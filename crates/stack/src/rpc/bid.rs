@@ -25,7 +25,12 @@ use core::num::NonZeroU32;
 use zerocopy::network_endian::U32;
 
 /// Identifies an incarnation. It must be greater than that of every earlier incarnation of the same host:
-/// the seconds of a clock, or a count of boots in stable storage.
+/// the seconds of a clock, if no two boots share one, or a count of boots in stable storage. Different hosts
+/// should have different ones, but need not.
+///
+/// Nobody can check this. An incarnation with the boot id of an earlier one is taken for it. Its calls have the
+/// numbers of the earlier calls: it gets their replies, or is dropped until it times out. One with a smaller
+/// boot id is stale: its messages are dropped, and its calls time out.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct BootId(pub NonZeroU32);
 

@@ -146,6 +146,18 @@ fn a_client_that_reboots_has_no_replies_to_its_old_calls() {
 }
 
 #[test]
+fn an_incarnation_with_the_boot_id_of_an_earlier_one_is_taken_for_it() {
+    // The limit that `BootId` states: the server cannot tell the first calls of both apart.
+    let (_, mut server) = acquainted();
+    let mut client = endpoint(1, &[]);
+    let call = client.call(T0, 40, b"other").expect("a channel is free");
+    acquaints(&mut client, &mut server);
+    assert_eq!(server.event(), None, "it is not served");
+    pass(T0, &mut server, &mut client);
+    assert_eq!(client.event(), Some(Event::Replied { call, results: b"" }), "the reply to the earlier call");
+}
+
+#[test]
 fn a_call_of_an_incarnation_that_is_gone_is_not_served() {
     let (mut client, mut server) = acquainted();
     client.call(T0, 40, b"old").expect("a channel is free");
