@@ -45,7 +45,11 @@ pub enum RpcDropReason {
     /// The sender has booted again since it sent this.
     #[error("the message was sent before its sender's last boot")]
     BidStale,
-    /// The message is for another incarnation of the receiver, and there is no room to say so.
+    /// We sent the message ourselves.
+    #[error("the message is one of the receiver's own")]
+    BidReflected,
+    /// The message is for another incarnation of the receiver, and is a notice, or there is no room to say
+    /// so.
     #[error("the message is for another incarnation of the receiver")]
     BidOtherIncarnation,
     /// The message is shorter than a header of CHAN.

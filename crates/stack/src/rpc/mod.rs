@@ -43,7 +43,8 @@
 //!
 //! What must always hold:
 //!
-//! * A handler never has the same call twice, whatever is lost, doubled, delayed, or rebooted.
+//! * A handler never has the same call twice, whatever is lost, doubled, delayed, or rebooted, as long as
+//!   each incarnation of a host has a greater [`BootId`].
 //! * Each call ends once: with its reply or with a [`Failure`]. One that failed may have been served.
 //! * All memory is allocated when a layer is made. What does not fit is dropped, and sent again.
 //! * No sequence of bytes can make a function panic.
@@ -51,7 +52,8 @@
 //! # Not there
 //!
 //! No measurement of round trips: timeouts are configured. No flow control between fragments. A server's
-//! handler that never replies makes its client wait for ever, since the server says that it works.
+//! handler that never replies makes its client wait for ever, since the server says that it works. No
+//! authentication: the documentation of [`Bid`] says what a forger can do.
 //!
 //! # Example
 //!

@@ -1,14 +1,22 @@
 //! What a connection is set up with.
 
+use crate::wire::{ipv4, tcp};
 use core::time::Duration;
 
 /// Largest buffer: the largest window of RFC 7323, §2.3.
 const MAX_BUFFER: usize = 1 << 30;
 
+/// Most bytes of data that fit a datagram of IPv4 behind a header without options.
+const MAX_SEGMENT: u16 = u16::MAX - (ipv4::HEADER + tcp::HEADER) as u16;
+
 /// Configuration of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Config {
-    /// Most bytes of data in a segment, received or sent; the peer may ask for less. At least 1.
+    /// Most bytes of data in a segment that is sent, and what the peer is asked to keep to. The peer may ask
+    /// for less. From 1 to 65,495, what a datagram of IPv4 carries.
+    ///
+    /// A peer that is asked for fewer than 64 may send 64, as we do: less would be mostly headers. Larger
+    /// segments are received too.
     pub max_segment_size: u16,
     /// Bytes that may be written and not yet acknowledged, from 1 to 2^30.
     pub send_buffer: usize,
@@ -60,7 +68,7 @@ impl Config {
     /// The configuration with every size within its bounds.
     pub(super) fn bounded(self) -> Self {
         Self {
-            max_segment_size: self.max_segment_size.max(1),
+            max_segment_size: self.max_segment_size.clamp(1, MAX_SEGMENT),
             send_buffer: self.send_buffer.clamp(1, MAX_BUFFER),
             receive_buffer: self.receive_buffer.clamp(1, MAX_BUFFER),
             ..self

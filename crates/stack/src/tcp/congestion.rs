@@ -16,31 +16,42 @@ pub(super) enum Reaction {
     ResendFirst,
 }
 
+/// What of the last loss still matters. `recover` is the end of what had been sent then (RFC 6582, §3.2).
+///
+/// It is forgotten once something after it is acknowledged. A position that stayed would seem to lie ahead
+/// again 2^31 bytes later, and losses be taken for repaired.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Loss {
+    /// Nothing.
+    None,
+    /// Fast recovery goes on until everything before `recover` is acknowledged.
+    Recovery { recover: SequenceNumber },
+    /// What was lost has been sent again. Duplicates up to `recover` may be of that, and mean nothing
+    /// (RFC 6582, §4.1).
+    Resent { recover: SequenceNumber },
+}
+
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Congestion {
     segment: u32,
     window: u32,
     threshold: u32,
     duplicates: u32,
-    /// End of what had been sent at the last loss.
-    recover: SequenceNumber,
-    in_recovery: bool,
+    loss: Loss,
     /// A window above this limits nothing.
     open: u32,
     avoid_division: bool,
 }
 
 impl Congestion {
-    /// The state of a connection that begins at `initial` and can never have more than `open` bytes in
-    /// flight.
-    pub(super) const fn new(initial: SequenceNumber, open: u32, avoid_division: bool) -> Self {
+    /// The state of a connection that can never have more than `open` bytes in flight.
+    pub(super) const fn new(open: u32, avoid_division: bool) -> Self {
         Self {
             segment: 1,
             window: 1,
             threshold: u32::MAX,
             duplicates: 0,
-            recover: initial,
-            in_recovery: false,
+            loss: Loss::None,
             open,
             avoid_division,
         }
@@ -64,7 +75,7 @@ impl Congestion {
     /// Bytes that may be in flight. The first two duplicates allow a new segment each, so that small
     /// windows too see a third (RFC 3042).
     pub(super) const fn window(&self) -> u32 {
-        if self.in_recovery || self.duplicates >= DUPLICATES {
+        if matches!(self.loss, Loss::Recovery { .. }) || self.duplicates >= DUPLICATES {
             return self.window;
         }
         self.window.saturating_add(self.duplicates * self.segment)
@@ -73,13 +84,35 @@ impl Congestion {
     /// An acknowledgement of `acked` new bytes, up to `ack`, arrived; `flight` bytes are still in flight.
     pub(super) fn acknowledged(&mut self, ack: SequenceNumber, acked: u32, flight: u32) -> Reaction {
         self.duplicates = 0;
-        if !self.in_recovery {
-            self.enlarge(acked);
-            return Reaction::None;
+        match self.loss {
+            Loss::None => {
+                self.enlarge(acked);
+                Reaction::None
+            }
+            Loss::Resent { recover } => {
+                cold_path();
+                if recover.is_before(ack) {
+                    self.loss = Loss::None;
+                }
+                self.enlarge(acked);
+                Reaction::None
+            }
+            Loss::Recovery { recover } => {
+                cold_path();
+                self.acknowledged_in_recovery(recover, ack, acked, flight)
+            }
         }
-        cold_path();
-        if self.recover.is_at_or_before(ack) {
-            self.in_recovery = false;
+    }
+
+    fn acknowledged_in_recovery(
+        &mut self,
+        recover: SequenceNumber,
+        ack: SequenceNumber,
+        acked: u32,
+        flight: u32,
+    ) -> Reaction {
+        if recover.is_at_or_before(ack) {
+            self.loss = Loss::Resent { recover };
             self.window = self.threshold.min(flight.max(self.segment) + self.segment);
             return Reaction::None;
         }
@@ -109,17 +142,20 @@ impl Congestion {
     /// acknowledged, everything before `sent` has been sent.
     pub(super) fn duplicate(&mut self, una: SequenceNumber, sent: SequenceNumber) -> Reaction {
         self.duplicates = self.duplicates.saturating_add(1);
-        if self.in_recovery {
-            self.window = self.window.saturating_add(self.segment);
+        match self.loss {
+            Loss::Recovery { .. } => {
+                self.window = self.window.saturating_add(self.segment);
+                return Reaction::None;
+            }
+            Loss::Resent { recover } if una.is_at_or_before(recover) => return Reaction::None,
+            Loss::Resent { .. } | Loss::None => {}
+        }
+        if self.duplicates != DUPLICATES {
             return Reaction::None;
         }
-        // After a timeout, duplicates of what was resent mean nothing (RFC 6582, §4.1).
-        if self.duplicates != DUPLICATES || una.is_at_or_before(self.recover) {
-            return Reaction::None;
-        }
-        self.in_recovery = true;
+        self.loss = Loss::Recovery { recover: sent };
         // Without what the first duplicates allowed (RFC 5681, §3.2, step 2).
-        self.lost(sent.since(una).min(self.window), sent);
+        self.lower_threshold(sent.since(una).min(self.window));
         self.window = self.threshold + DUPLICATES * self.segment;
         Reaction::ResendFirst
     }
@@ -127,16 +163,15 @@ impl Congestion {
     /// The retransmission timer expired. If it did so before for the same data, nothing new was sent
     /// since, and the threshold stays as it is (RFC 5681, §3.1).
     pub(super) fn timed_out(&mut self, una: SequenceNumber, sent: SequenceNumber) {
-        self.lost(sent.since(una), sent);
+        self.lower_threshold(sent.since(una));
         self.window = self.segment;
         self.duplicates = 0;
-        self.in_recovery = false;
+        self.loss = Loss::Resent { recover: sent };
     }
 
     /// RFC 5681, equation 4.
-    fn lost(&mut self, flight: u32, sent: SequenceNumber) {
+    fn lower_threshold(&mut self, flight: u32) {
         self.threshold = (flight / 2).max(2 * self.segment);
-        self.recover = sent;
     }
 
     /// Nothing was sent for longer than a retransmission timeout (RFC 5681, §4.1).
@@ -153,7 +188,7 @@ mod tests {
     const SEGMENT: u32 = 1000;
 
     fn established(avoid_division: bool) -> Congestion {
-        let mut congestion = Congestion::new(START, 100_000, avoid_division);
+        let mut congestion = Congestion::new(100_000, avoid_division);
         congestion.established(SEGMENT, false);
         congestion
     }
@@ -208,6 +243,54 @@ mod tests {
         assert_eq!(congestion.acknowledged(una + 2000, 2000, 6000), Reaction::ResendFirst);
         assert_eq!(congestion.acknowledged(sent, 6000, 0), Reaction::None);
         assert_eq!(congestion.window(), 2 * SEGMENT);
+    }
+
+    /// Acknowledges `bytes` without a loss, from `una`; returns the new `una`.
+    fn stream(congestion: &mut Congestion, una: SequenceNumber, bytes: u64) -> SequenceNumber {
+        let step = 1_u32 << 16;
+        (0..bytes / u64::from(step)).fold(una, |una, _| {
+            assert_eq!(congestion.acknowledged(una + step, step, 0), Reaction::None);
+            una + step
+        })
+    }
+
+    fn third_duplicate(congestion: &mut Congestion, una: SequenceNumber) -> Reaction {
+        let reactions = [(); 3].map(|()| congestion.duplicate(una, una + 8000));
+        reactions[2]
+    }
+
+    #[test]
+    fn a_loss_is_noticed_however_far_the_last_one_or_the_beginning_is_behind() {
+        const GIB: u64 = 1 << 30;
+        for quarters in 1..24 {
+            let mut begun = established(true);
+            let una = stream(&mut begun, START + 1, quarters * GIB / 4);
+            assert_eq!(
+                third_duplicate(&mut begun, una),
+                Reaction::ResendFirst,
+                "{quarters} quarters of a GiB"
+            );
+
+            assert_eq!(begun.acknowledged(una + 8000, 8000, 0), Reaction::None);
+            let una = stream(&mut begun, una + 8000, quarters * GIB / 4);
+            assert_eq!(third_duplicate(&mut begun, una), Reaction::ResendFirst, "after a recovery");
+
+            let mut late = established(true);
+            late.timed_out(START + 1, START + 8001);
+            let una = stream(&mut late, START + 1, quarters * GIB / 4);
+            assert_eq!(third_duplicate(&mut late, una), Reaction::ResendFirst, "after a timeout");
+        }
+    }
+
+    #[test]
+    fn duplicates_up_to_the_end_of_a_recovery_do_not_begin_another() {
+        let mut congestion = established(true);
+        let (una, sent) = (START + 1, START + 8001);
+        assert_eq!(third_duplicate(&mut congestion, una), Reaction::ResendFirst);
+        assert_eq!(congestion.acknowledged(sent, 8000, 0), Reaction::None);
+        assert_eq!(third_duplicate(&mut congestion, sent), Reaction::None);
+        assert_eq!(congestion.acknowledged(sent + 1, 1, 0), Reaction::None);
+        assert_eq!(third_duplicate(&mut congestion, sent + 1), Reaction::ResendFirst);
     }
 
     #[test]

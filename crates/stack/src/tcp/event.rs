@@ -19,8 +19,9 @@ pub enum Event {
 /// How a connection ended.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, thiserror::Error)]
 pub enum End {
-    /// Both sides closed it, and everything was acknowledged.
-    #[error("the connection was closed by both sides")]
+    /// Both sides closed it, and everything was acknowledged; or the user closed it before there was a
+    /// peer, with nothing written.
+    #[error("the connection was closed")]
     Closed,
     /// The user gave it up.
     #[error("the connection was aborted")]
@@ -28,7 +29,8 @@ pub enum End {
     /// The peer refused it.
     #[error("the peer refused the connection")]
     Refused,
-    /// The peer reset it.
+    /// The peer reset it. It may not have received everything, even if both sides had closed: our FIN was
+    /// not acknowledged.
     #[error("the peer reset the connection")]
     Reset,
     /// The peer did not answer.

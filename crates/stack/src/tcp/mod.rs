@@ -18,8 +18,8 @@
 //! After each call of the left side the driver calls [`transmit`](Connection::transmit) until there is
 //! nothing left, and sends each [`Segment`](crate::wire::tcp::Segment) behind the headers of its flow.
 //! It calls [`time_passes`](Connection::time_passes) at the [`deadline`](Connection::deadline).
-//! It may hand over several segments that arrived together before it does so: those in order are then
-//! acknowledged at once, those after a gap one by one, since the peer counts them.
+//! It may hand over several segments that arrived together before it does so: in-order segments share one
+//! acknowledgement; each one after a gap gets its own, since the peer counts them.
 //!
 //! A connection knows neither addresses nor ports: the driver finds the connection of a segment, and
 //! verifies its checksum before that. A segment that is for no connection is answered by [`refuse`].
@@ -30,7 +30,7 @@
 //! |---|---|
 //! | `connection/` | what the user does, a segment's arrival by state, what is sent, what expires |
 //! | `send`, `receive` | the windows of both directions, and their bytes |
-//! | `ring`, `reassembly` | buffers, and what arrived out of order; both of fixed size |
+//! | `ring`, `received_ranges` | buffers, and what arrived out of order; both of fixed size |
 //! | `round_trip`, `congestion` | the retransmission timeout (RFC 6298); the congestion window (RFC 5681, RFC 6582, RFC 3042) |
 //! | `time`, `timers`, `challenge` | time in one word; what is due when; how many unacceptable segments are answered (RFC 5961) |
 //!
@@ -87,8 +87,8 @@ mod config;
 mod congestion;
 mod connection;
 mod event;
-mod reassembly;
 mod receive;
+mod received_ranges;
 mod reset;
 mod ring;
 mod round_trip;

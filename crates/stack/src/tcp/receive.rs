@@ -12,7 +12,7 @@
 //! peer may send has its place.
 
 use super::config::Config;
-use super::reassembly::Reassembly;
+use super::received_ranges::ReceivedRanges;
 use super::ring::Ring;
 use crate::wire::SequenceNumber;
 use crate::wire::tcp::{Payload, Segment};
@@ -39,7 +39,7 @@ pub(super) struct ReceiveSide {
     ring: Ring,
     /// Bytes to read, at the start of the ring.
     unread: usize,
-    ranges: Reassembly,
+    ranges: ReceivedRanges,
     /// Position of the peer's FIN, if it arrived.
     fin: Option<SequenceNumber>,
     /// Whether everything up to the FIN arrived.
@@ -58,7 +58,7 @@ impl ReceiveSide {
             edge: SequenceNumber(0),
             ring: Ring::new(config.receive_buffer),
             unread: 0,
-            ranges: Reassembly::default(),
+            ranges: ReceivedRanges::default(),
             fin: None,
             finished: false,
             shift: 0,

@@ -15,7 +15,7 @@ const REMEMBERED: usize = 32;
 
 #[derive(Debug)]
 pub(super) struct Incoming {
-    slots: Box<[Reassembly]>,
+    slots: Box<[PartialMessage]>,
     max_message: usize,
     nack_after: Duration,
     nacks: u32,
@@ -31,7 +31,7 @@ struct Finished {
 
 /// A message of which fragments are missing, or a free slot.
 #[derive(Debug)]
-struct Reassembly {
+struct PartialMessage {
     bytes: Box<[u8]>,
     message: u32,
     total: usize,
@@ -49,7 +49,7 @@ struct Reassembly {
 
 impl Incoming {
     pub(super) fn new(config: &BlastConfig) -> Self {
-        let free = || Reassembly {
+        let free = || PartialMessage {
             bytes: vec![0; config.max_message].into_boxed_slice(),
             message: 0,
             total: 0,
@@ -100,7 +100,7 @@ impl Incoming {
             cold_path();
             return Err(RpcDropReason::BlastLength);
         }
-        let is_it = |slot: &Reassembly| slot.missing != 0 && slot.message == fragment.message;
+        let is_it = |slot: &PartialMessage| slot.missing != 0 && slot.message == fragment.message;
         if let Some(at) = self.slots.iter().position(is_it) {
             let slot = &self.slots[at];
             if (slot.total, slot.size, slot.count) != (total, size, count) {
@@ -157,7 +157,7 @@ impl Finished {
     }
 }
 
-impl Reassembly {
+impl PartialMessage {
     fn take(&mut self, number: u8, data: &[u8]) -> Result<(), RpcDropReason> {
         let bit = 1_u32.checked_shl(u32::from(number)).unwrap_or(0);
         if self.missing & bit == 0 {

@@ -5,13 +5,18 @@ use core::time::Duration;
 /// Most channels in each direction.
 pub const MAX_CHANNELS: u16 = 64;
 
-/// Sizes and times of a [`Chan`](super::Chan) layer.
+/// Longest message of the layer below.
+const MAX_MESSAGE: usize = u16::MAX as usize;
+
+/// Sizes and times of a [`Chan`](super::Chan) layer. A number beyond its limits is taken for the nearest
+/// within.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ChanConfig {
-    /// Channels on which calls are made, and as many on which calls are served: at most
+    /// Channels on which calls are made, and as many on which calls are served: from 1 to
     /// [`MAX_CHANNELS`]. Peers that call each other need the same number.
     pub channels: u16,
-    /// Longest request or reply with the headers of the layers above, in bytes. Each channel keeps one.
+    /// Longest request or reply with the headers of the layers above, in bytes: at most 65,535. Each channel
+    /// keeps one in each direction.
     pub max_message: usize,
     /// How long a client waits before it sends a request a second time. It waits twice as long each
     /// further time.
@@ -28,8 +33,12 @@ pub struct ChanConfig {
 impl ChanConfig {
     /// The same with every number within its limits.
     #[must_use]
-    pub(super) fn bounded(self) -> Self {
-        Self { channels: self.channels.clamp(1, MAX_CHANNELS), ..self }
+    pub(in crate::rpc) fn bounded(self) -> Self {
+        Self {
+            channels: self.channels.clamp(1, MAX_CHANNELS),
+            max_message: self.max_message.min(MAX_MESSAGE),
+            ..self
+        }
     }
 }
 

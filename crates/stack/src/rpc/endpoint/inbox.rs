@@ -37,13 +37,12 @@ impl<T> Inbox<T> {
         Self { places: (0..channels).map(|_| place()).collect() }
     }
 
-    /// Puts something for a channel in place of what was there. Returns `false` if it does not fit.
+    /// Puts something for a channel in place of what was there. What does not fit is lost.
     #[inline]
-    pub(super) fn put(&mut self, channel: u16, what: T, bytes: &[u8]) -> bool {
-        let Some(place) = self.places.get_mut(usize::from(channel)) else { return false };
+    pub(super) fn put(&mut self, channel: u16, what: T, bytes: &[u8]) {
+        let Some(place) = self.places.get_mut(usize::from(channel)) else { return };
         let fits = place.bytes.replace(bytes).is_ok();
         place.what = fits.then_some(what);
-        fits
     }
 
     /// Forgets what is there for a channel.

@@ -45,18 +45,14 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// An endpoint of the incarnation `boot`, which serves `procedures`. All memory is allocated here: a
-    /// few messages for each channel and each reassembly.
+    /// An endpoint of the incarnation `boot`, which serves `procedures`. Limits of `config` are applied. All
+    /// memory is allocated here: a few messages for each channel and each message being reassembled.
     #[must_use]
     pub fn new(config: Config, boot: BootId, procedures: &[u16]) -> Self {
-        let blast = Blast::new(config.blast, first_message(boot));
-        let chan = Chan::new(config.chan);
-        let channels = chan.channels();
-        let on_blast = blast.max_message();
-        let on_chan = config.chan.max_message.min(on_blast.saturating_sub(bid::HEADER + chan::HEADER));
-        let mtu = config.blast.mtu.clamp(blast::HEADER + 1, blast::HEADER + usize::from(u16::MAX));
+        let config = config.reconciled();
+        let (channels, mtu) = (config.chan.channels, config.blast.mtu);
         // Whatever arrives in one frame or is reassembled fits these.
-        let longest = on_blast.max(mtu);
+        let longest = config.blast.max_message.max(mtu);
         let frame = || Packet::with_capacity(blast::HEADER, mtu);
         Self {
             mselect: Mselect::new(procedures),
@@ -69,9 +65,9 @@ impl Endpoint {
             ended: Inbox::new(channels, longest),
             peer_rebooted: false,
             bid: Bid::new(boot),
-            max_message: on_chan.saturating_sub(mselect::HEADER),
-            blast,
-            chan,
+            max_message: config.chan.max_message - mselect::HEADER,
+            blast: Blast::new(config.blast, first_message(boot)),
+            chan: Chan::new(config.chan),
         }
     }
 
@@ -146,9 +142,7 @@ impl Endpoint {
     #[inline]
     fn send_below_bid(&mut self) {
         match self.blast.send(&mut self.work) {
-            Ok(BlastSent::Frame) => {
-                self.queue.push(self.work.payload());
-            }
+            Ok(BlastSent::Frame) => self.queue.push(self.work.payload()),
             Ok(BlastSent::Fragments) | Err(_) => cold_path(),
         }
     }

@@ -17,16 +17,15 @@ impl FrameQueue {
         Self { frames: (0..frames.max(1)).map(|_| packet()).collect(), first: 0, length: 0 }
     }
 
-    /// Appends a frame. Returns `false` if the queue is full.
+    /// Appends a frame. One that finds the queue full, or does not fit a packet, is lost.
     #[inline]
-    pub(super) fn push(&mut self, frame: &[u8]) -> bool {
+    pub(super) fn push(&mut self, frame: &[u8]) {
         if self.length == self.frames.len() {
-            return false;
+            return;
         }
         let at = (self.first + self.length) % self.frames.len();
         let fits = self.frames[at].replace(frame).is_ok();
         self.length += usize::from(fits);
-        fits
     }
 
     /// Swaps the first frame with `target`, a packet of the same size. Returns `false` if there is none.

@@ -39,7 +39,7 @@ pub struct Connection {
     timers: Timers,
     challenges: ChallengeLimit,
     /// Bytes received since the last acknowledgement was sent.
-    unacknowledged: usize,
+    received_since_ack: usize,
     /// What the next calls of `transmit` must send.
     due: Due,
     /// When something was sent last.
@@ -92,10 +92,10 @@ impl Connection {
             send: SendSide::new(initial, config.send_buffer),
             receive: ReceiveSide::new(&config),
             round_trip: RoundTrip::new(&config),
-            congestion: Congestion::new(initial, open, config.changes.avoid_division),
+            congestion: Congestion::new(open, config.changes.avoid_division),
             timers: Timers::default(),
             challenges: ChallengeLimit::default(),
-            unacknowledged: 0,
+            received_since_ack: 0,
             due: Due::default(),
             last_sent: Time::ZERO,
             events: Pending::default(),
@@ -188,11 +188,15 @@ impl Connection {
 
     /// Closes the user's direction: what was written is sent, then FIN. The peer may still send, and the
     /// user read (half-close). Closing again changes nothing.
+    ///
+    /// Before the connection is established, data and FIN wait for that. If there is no peer yet and nothing
+    /// was written, the connection ends at once.
     pub fn close(&mut self) {
         match self.state {
-            State::Listen | State::SynSent => self.finish(End::Closed),
+            State::Listen => self.finish(End::Closed),
+            State::SynSent if self.send.buffered() == 0 => self.finish(End::Closed),
             // FIN waits until the connection is established.
-            State::SynReceived => self.send.close(),
+            State::SynSent | State::SynReceived => self.send.close(),
             State::Established => self.close_in(State::FinWait1),
             State::CloseWait => self.close_in(State::LastAck),
             _ => {}

@@ -68,6 +68,8 @@ impl Connection {
     }
 
     /// Second step. A reset that is not exactly the next could be a guess (RFC 5961, §3).
+    ///
+    /// In CLOSING and LAST-ACK our FIN, and perhaps data, is not acknowledged: that is no orderly end.
     fn reset_arrives(&mut self, now: Time, segment: &Segment<'_>) {
         if segment.sequence != self.receive.next() {
             self.challenge(now);
@@ -75,7 +77,7 @@ impl Connection {
         }
         match self.state {
             State::SynReceived => self.lose_peer(End::Refused),
-            State::Closing | State::LastAck | State::TimeWait => self.finish(End::Closed),
+            State::TimeWait => self.finish(End::Closed),
             _ => self.finish(End::Reset),
         }
     }
@@ -199,8 +201,8 @@ impl Connection {
         }
         // What would be repeated now is another acknowledgement, of which one is enough.
         self.due.ack |= core::mem::take(&mut self.due.duplicates) > 0;
-        self.unacknowledged += received.readable;
-        let is_enough = self.unacknowledged >= 2 * self.send.segment();
+        self.received_since_ack += received.readable;
+        let is_enough = self.received_since_ack >= 2 * self.send.segment();
         let delay = Time::from(self.config.delayed_ack);
         let is_plain = !received.gap && !received.fin;
         if is_enough || !is_plain || delay == Time::ZERO {

@@ -149,7 +149,7 @@ impl Connection {
     fn headed(&mut self, sequence: SequenceNumber, has_peer: bool) -> Segment<'static> {
         self.due.ack = false;
         self.timers.delayed_ack = None;
-        self.unacknowledged = 0;
+        self.received_since_ack = 0;
         let is_syn = !self.state.is_synchronized() && sequence == self.initial;
         let window = self.receive.announce(is_syn);
         let acknowledgement = has_peer.then(|| self.receive.next());

@@ -30,14 +30,19 @@ fn called(server: &mut Endpoint) -> (ServedCall, Vec<u8>) {
     }
 }
 
+/// A client that has made its first call reaches its server: the request, the notice that refuses it, the
+/// request again.
+fn acquaints(client: &mut Endpoint, server: &mut Endpoint) {
+    assert_eq!(pass(T0, client, server), 1);
+    assert_eq!(pass(T0, server, client), 1);
+    assert_eq!(pass(T0, client, server), 1);
+}
+
 /// Peers that know each other.
 fn acquainted() -> (Endpoint, Endpoint) {
     let (mut client, mut server) = (endpoint(1, &[]), endpoint(9, &[40, 41]));
     client.call(T0, 40, b"").expect("a channel is free");
-    // The request, the notice that refuses it, the request again, the reply.
-    assert_eq!(pass(T0, &mut client, &mut server), 1);
-    assert_eq!(pass(T0, &mut server, &mut client), 1);
-    assert_eq!(pass(T0, &mut client, &mut server), 1);
+    acquaints(&mut client, &mut server);
     let (call, request) = called(&mut server);
     assert!(request.is_empty());
     server.reply(call, b"").expect("the client waits");
@@ -135,9 +140,21 @@ fn a_client_that_reboots_has_no_replies_to_its_old_calls() {
     let (old, _) = called(&mut server);
     let mut client = endpoint(2, &[]);
     client.call(T0, 40, b"new").expect("a channel is free");
-    pass(T0, &mut client, &mut server);
+    acquaints(&mut client, &mut server);
     assert_eq!(server.event(), Some(Event::PeerRebooted));
     assert_eq!(server.reply(old, b"old"), Err(ReplyError::Gone));
+}
+
+#[test]
+fn an_incarnation_with_the_boot_id_of_an_earlier_one_is_taken_for_it() {
+    // The limit that `BootId` states: the server cannot tell the first calls of both apart.
+    let (_, mut server) = acquainted();
+    let mut client = endpoint(1, &[]);
+    let call = client.call(T0, 40, b"other").expect("a channel is free");
+    acquaints(&mut client, &mut server);
+    assert_eq!(server.event(), None, "it is not served");
+    pass(T0, &mut server, &mut client);
+    assert_eq!(client.event(), Some(Event::Replied { call, results: b"" }), "the reply to the earlier call");
 }
 
 #[test]
@@ -147,8 +164,9 @@ fn a_call_of_an_incarnation_that_is_gone_is_not_served() {
     pass(T0, &mut client, &mut server);
     let mut client = endpoint(2, &[]);
     client.call(T0, 41, b"new").expect("a channel is free");
-    pass(T0, &mut client, &mut server);
+    acquaints(&mut client, &mut server);
     assert_eq!(server.event(), Some(Event::PeerRebooted));
+    assert_eq!(called(&mut server).1, b"new");
     assert_eq!(server.event(), None);
 }
 
@@ -182,6 +200,55 @@ fn a_silent_peer_lets_every_call_fail() {
     }
     assert_eq!(client.event(), Some(Event::Failed { call, failure: Failure::TimedOut }));
     assert_eq!(client.event(), None);
+}
+
+/// Frames of a client, which one that does not know the server's boot id could have forged.
+fn frames_of(id: u32) -> Vec<Vec<u8>> {
+    let mut forger = endpoint(id, &[]);
+    forger.call(T0, 40, b"").expect("a channel is free");
+    let mut frames = Vec::new();
+    while let Some(frame) = forger.transmit(T0) {
+        frames.push(frame.to_vec());
+    }
+    frames
+}
+
+#[test]
+fn a_forged_boot_id_does_not_displace_the_peer() {
+    let (mut client, mut server) = acquainted();
+    let call = client.call(T0, 40, b"real").expect("a channel is free");
+    for frame in frames_of(u32::MAX) {
+        assert_eq!(server.arrives(T0, &frame), Ok(()));
+        client.arrives(T0, &frame).ok();
+    }
+    // The notices that answer are for nobody.
+    while let Some(frame) = server.transmit(T0) {
+        assert_eq!(client.arrives(T0, frame), Err(RpcDropReason::BidOtherIncarnation));
+    }
+    while let Some(frame) = client.transmit(T0) {
+        server.arrives(T0, frame).ok();
+    }
+    let (serving, request) = called(&mut server);
+    assert_eq!(request, b"real");
+    server.reply(serving, b"done").expect("the client waits");
+    pass(T0, &mut server, &mut client);
+    assert_eq!(client.event(), Some(Event::Replied { call, results: b"done" }));
+    assert_eq!((client.event(), server.event()), (None, None));
+}
+
+#[test]
+fn a_first_frame_that_comes_back_does_not_lock_the_peer_out() {
+    let (mut client, mut server) = (endpoint(9, &[]), endpoint(1, &[40]));
+    client.call(T0, 40, b"first").expect("a channel is free");
+    let frame = client.transmit(T0).expect("the request").to_vec();
+    assert_eq!(client.arrives(T0, &frame), Ok(()), "it may be a stranger's, who is told so");
+    while let Some(notice) = client.transmit(T0) {
+        assert!(server.arrives(T0, notice).is_err());
+    }
+    server.arrives(T0, &frame).expect("it is answered");
+    pass(T0, &mut server, &mut client);
+    pass(T0, &mut client, &mut server);
+    assert_eq!(called(&mut server).1, b"first");
 }
 
 #[test]

@@ -11,3 +11,4 @@ mod link;
 mod pair;
 mod pool;
 mod simulated;
+mod sizes;

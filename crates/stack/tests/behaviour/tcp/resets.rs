@@ -26,10 +26,8 @@ fn the_next_segment_may_be_a_reset() {
             next += 6;
         }
         us.peer(reset(next));
-        let end = match state {
-            State::Closing | State::LastAck | State::TimeWait => End::Closed,
-            _ => End::Reset,
-        };
+        // Elsewhere our FIN was not sent or not acknowledged.
+        let end = if state == State::TimeWait { End::Closed } else { End::Reset };
         assert_eq!((us.connection.state(), us.connection.end()), (State::Closed, Some(end)), "{state:?}");
         assert_eq!((us.sent().len(), us.connection.deadline()), (0, None));
         if end == End::Reset {
@@ -37,6 +35,25 @@ fn the_next_segment_may_be_a_reset() {
             assert_eq!(us.connection.read(&mut [0]), Err(UserError::Ended(End::Reset)));
             assert_eq!(us.connection.write(b"x"), Err(UserError::Ended(End::Reset)));
         }
+    }
+}
+
+#[test]
+fn a_reset_while_data_is_not_acknowledged_is_no_orderly_end() {
+    for state in [State::Closing, State::LastAck] {
+        let mut us = Scripted::established(config());
+        us.write(20_000);
+        if state == State::LastAck {
+            us.peer(fin(1, 1));
+        }
+        us.connection.close();
+        us.sent();
+        if state == State::Closing {
+            us.peer(fin(1, 1));
+        }
+        assert_eq!((us.connection.state(), us.connection.unacknowledged()), (state, 20_000));
+        us.peer(reset(2));
+        assert_eq!(us.connection.end(), Some(End::Reset), "{state:?}");
     }
 }
 

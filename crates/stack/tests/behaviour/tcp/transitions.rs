@@ -1,6 +1,6 @@
 //! Each transition of RFC 9293, figure 5, and what is sent with it.
 
-use super::peer::{MSS, Scripted, ack, config, data, fin, ours, syn, theirs};
+use super::peer::{MSS, Scripted, ack, config, data, fin, ours, reset, syn, theirs};
 use std::time::Duration;
 use warmcore_stack::tcp::{End, Event, State, UserError};
 use warmcore_stack::wire::tcp::{Options, Segment};
@@ -96,6 +96,44 @@ fn closing_before_there_is_a_peer_ends_the_connection() {
         assert_eq!((us.connection.state(), us.connection.end()), (State::Closed, Some(End::Closed)));
         assert_eq!((us.sent().len(), us.connection.deadline()), (0, None));
     }
+}
+
+#[test]
+fn closing_while_syn_is_sent_sends_data_and_fin_once_established() {
+    let mut us = Scripted::in_state(State::SynSent);
+    us.write(10);
+    us.connection.close();
+    assert_eq!((us.connection.state(), us.connection.end()), (State::SynSent, None));
+    assert_eq!(us.connection.write(b"more"), Err(UserError::Closing));
+    us.connection.close();
+    us.peer(syn(Some(1)));
+    assert_eq!(us.connection.state(), State::FinWait1);
+    let [last] = &us.sent()[..] else { panic!("one segment") };
+    assert_eq!((last.sequence, &last.flags[..], last.data.len()), (ours(1), "F", 10));
+}
+
+#[test]
+fn data_that_waits_for_a_peer_is_not_said_to_be_delivered_if_there_is_none() {
+    let closed = || {
+        let mut us = Scripted::in_state(State::SynSent);
+        us.write(10);
+        us.connection.close();
+        us
+    };
+    let mut refused = closed();
+    refused.peer(Segment { acknowledgement: Some(ours(1)), ..reset(0) });
+    assert_eq!(refused.connection.end(), Some(End::Refused));
+    let mut silent = closed();
+    while silent.connection.end().is_none() {
+        silent.wait();
+        silent.sent();
+    }
+    assert_eq!(silent.connection.end(), Some(End::TimedOut));
+    let mut both = closed();
+    both.peer(syn(None));
+    assert_eq!(both.flags(), ["S"]);
+    both.peer(ack(1, 1));
+    assert_eq!((both.connection.state(), both.flags()), (State::FinWait1, vec!["F".to_string()]));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::peer::{MSS, Scripted, ack, config, data, ours, syn, theirs};
 use std::time::Duration;
+use warmcore_stack::Flow;
 use warmcore_stack::tcp::{Changes, Config, Connection, End, State};
 use warmcore_stack::wire::SequenceNumber;
 use warmcore_stack::wire::tcp::{Options, Segment};
@@ -341,4 +342,46 @@ fn two_peers_with_closed_windows_do_not_answer_each_other_for_ever() {
         let segments = exchange(&mut ends, now);
         assert!(segments <= 6, "{segments}");
     }
+}
+
+/// What a peer whose largest segment is as `theirs` sends first to one with `ours`, established and with much
+/// to send.
+fn first_segment(theirs: u16, ours: u16) -> Vec<u8> {
+    let config = |size| Config {
+        max_segment_size: size,
+        send_buffer: 1 << 20,
+        receive_buffer: 1 << 20,
+        ..Config::default()
+    };
+    let mut sender = Connection::connect(config(theirs), SequenceNumber(1));
+    let mut receiver = Connection::listen(config(ours), SequenceNumber(9));
+    for _ in 0..2 {
+        while let Some(segment) = sender.transmit(Duration::ZERO) {
+            receiver.arrives(Duration::ZERO, &segment);
+        }
+        while let Some(segment) = receiver.transmit(Duration::ZERO) {
+            sender.arrives(Duration::ZERO, &segment);
+        }
+    }
+    sender.write(&vec![7; 500_000]).expect("the connection is established");
+    let mut buffer = vec![0; 70_000];
+    let segment = sender.transmit(Duration::ZERO).expect("the window is open");
+    let bytes = segment.write(&Flow::synthetic(1), &mut buffer).expect("every segment can be written");
+    bytes[20..].to_vec()
+}
+
+#[test]
+fn the_largest_segment_is_what_a_datagram_carries() {
+    assert_eq!(first_segment(65_494, u16::MAX).len(), 65_494);
+    for size in [65_495, 65_496, u16::MAX] {
+        assert_eq!(first_segment(size, size).len(), 65_495, "{size}");
+    }
+}
+
+#[test]
+fn a_peer_that_asks_for_tiny_segments_gets_64_bytes() {
+    for asked in [0, 1, 40, 64] {
+        assert_eq!(first_segment(1000, asked).len(), 64, "{asked}");
+    }
+    assert_eq!(first_segment(40, 1000).len(), 40, "our own limit is kept");
 }

@@ -15,11 +15,11 @@ type Range = (SequenceNumber, SequenceNumber);
 
 /// Ranges in order, that neither overlap nor touch.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Reassembly {
+pub(super) struct ReceivedRanges {
     ranges: Vec<Range>,
 }
 
-impl Reassembly {
+impl ReceivedRanges {
     pub(super) fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }
@@ -62,7 +62,7 @@ mod tests {
             pieces in prop::collection::vec((1..60_u32, 1..12_u32), 1..30),
         ) {
             let at = |offset| SequenceNumber(start) + offset;
-            let (mut ranges, mut model) = (Reassembly::default(), [false; 80]);
+            let (mut ranges, mut model) = (ReceivedRanges::default(), [false; 80]);
             for (from, length) in pieces {
                 if ranges.insert(at(from), at(from + length)) {
                     model[from as usize..(from + length) as usize].fill(true);
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn the_ranges_are_bounded_and_a_range_that_joins_others_still_has_room() {
-        let mut ranges = Reassembly::default();
+        let mut ranges = ReceivedRanges::default();
         let at = SequenceNumber;
         for index in 0..MAX_RANGES as u32 {
             assert!(ranges.insert(at(10 * index), at(10 * index + 5)));
