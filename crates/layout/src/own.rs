@@ -18,8 +18,8 @@ const ALIGNMENT: u64 = 2 << 20;
 /// A trace, seen by its program's linker.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct OwnPart {
-    /// The same steps, with the program's functions only.
-    pub trace: Trace,
+    /// The graph of the program's functions alone: what strategies place.
+    pub graph: CallGraph,
     /// Functions of others that were executed, in the order of first execution.
     pub left_out: Vec<Function>,
     /// An address beyond all of it, a multiple of 2 MiB: functions can be placed from there on.
@@ -30,21 +30,20 @@ impl OwnPart {
     /// Takes `trace` apart.
     #[must_use]
     pub fn new(trace: &Trace) -> Self {
-        let graph = CallGraph::new(trace, NonZeroU32::MIN);
-        let executed = || graph.nodes().iter().map(|node| &trace.functions()[node.function as usize]);
+        let all = CallGraph::new(trace, NonZeroU32::MIN);
+        let executed = || all.nodes().iter().map(|node| &trace.functions()[node.function as usize]);
         let limit =
             if executed().any(|function| function.address < LIBRARIES) { LIBRARIES } else { u64::MAX };
         let is_own = |function: &Function| function.address < limit;
-        let own: Vec<Function> = trace.functions().iter().filter(|one| is_own(one)).cloned().collect();
         let left_out = executed().filter(|one| !is_own(one)).cloned().collect();
-        let base = beyond(trace, &own, limit);
-        Self { trace: trace.clone().with_functions(own), left_out, base }
+        Self { graph: CallGraph::restricted(trace, is_own), left_out, base: beyond(trace, limit) }
     }
 }
 
-/// The first multiple of the alignment behind all functions of `own` and all code below `limit`.
-fn beyond(trace: &Trace, own: &[Function], limit: u64) -> u64 {
-    let functions = own.iter().map(|function| function.address.saturating_add(function.size));
+/// The first multiple of the alignment behind all functions and all code that begin below `limit`.
+fn beyond(trace: &Trace, limit: u64) -> u64 {
+    let own = trace.functions().iter().filter(|function| function.address < limit);
+    let functions = own.map(|function| function.address.saturating_add(function.size));
     let code = trace.instructions().iter().map(|one| one.address.saturating_add(u64::from(one.length)));
     let end = functions.chain(code.filter(|&end| end <= limit)).max().unwrap_or(0);
     end.checked_next_multiple_of(ALIGNMENT).unwrap_or(0)
@@ -65,10 +64,10 @@ mod tests {
         let mut walk = Walk::new(&functions);
         walk.whole("m").whole("l");
         let part = OwnPart::new(&walk.trace);
-        assert_eq!(part.trace.functions(), &functions[..2]);
+        let movable: Vec<u32> = part.graph.nodes().iter().map(|node| node.function).collect();
+        assert_eq!(movable, [0]);
         assert_eq!(part.left_out, functions[2..]);
         assert_eq!(part.base, 0x5555_5580_0000);
-        assert_eq!(part.trace.steps().len(), walk.trace.steps().len());
     }
 
     #[test]
@@ -76,7 +75,7 @@ mod tests {
         let mut walk = Walk::new(&[function("m", 0x7fff_f7d0_0000, 64)]);
         walk.whole("m");
         let part = OwnPart::new(&walk.trace);
-        assert_eq!((part.trace.functions().len(), part.left_out.len()), (1, 0));
+        assert_eq!((part.graph.nodes().len(), part.left_out.len()), (1, 0));
         assert_eq!(OwnPart::new(&Trace::default()).base, 0);
     }
 }

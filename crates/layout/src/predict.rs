@@ -4,7 +4,6 @@ use crate::order::{CallGraph, Placement, Site, Strategy};
 use crate::relocate::{RelocateError, relocate};
 use crate::simulate::{Setup, Summary};
 use crate::trace::Trace;
-use std::num::NonZeroU32;
 use thiserror::Error;
 use warmcore_units::{Bytes, Fault};
 
@@ -40,13 +39,18 @@ pub enum PredictError {
 }
 
 impl Prediction {
-    /// Places `trace` at `site` by `strategy`, and simulates it there.
+    /// Places the functions of `graph`, one of `trace`, at `site` by `strategy`, and simulates the trace there.
     ///
     /// # Errors
     /// If something about the machine is impossible, or code that no function has lies where functions are to be.
-    pub fn new(trace: &Trace, strategy: Strategy, setup: &Setup, site: &Site) -> Result<Self, PredictError> {
-        let graph = CallGraph::new(trace, NonZeroU32::MIN);
-        let asked_for = strategy.place(trace, &graph, site)?;
+    pub fn new(
+        trace: &Trace,
+        graph: &CallGraph,
+        strategy: Strategy,
+        setup: &Setup,
+        site: &Site,
+    ) -> Result<Self, PredictError> {
+        let asked_for = strategy.place(trace, graph, site)?;
         let packed = asked_for.packed(site);
         let gaps = if asked_for == packed { None } else { Some(Predicted::new(trace, asked_for, setup)?) };
         Ok(Self { strategy, order: Predicted::new(trace, packed, setup)?, gaps })
@@ -71,6 +75,7 @@ impl Predicted {
 mod tests {
     use super::*;
     use crate::sample::{Walk, function};
+    use std::num::NonZeroU32;
     use warmcore_cachesim::machines;
     use warmcore_units::Cycles;
 
@@ -83,7 +88,8 @@ mod tests {
         walk.whole("l").whole("p").whole("l").whole("q").whole("l").whole("r").whole("l");
         let setup = Setup::new(machines::dec_3000_600(Cycles(50)));
         let site = Site::new(&setup.caches, 0x100_0000, Bytes(16)).unwrap();
-        let of = |strategy| Prediction::new(&walk.trace, strategy, &setup, &site).unwrap();
+        let graph = CallGraph::new(&walk.trace, NonZeroU32::MIN);
+        let of = |strategy| Prediction::new(&walk.trace, &graph, strategy, &setup, &site).unwrap();
         let linear = of(Strategy::Linear);
         assert!(linear.gaps.is_none() && linear.gap_bytes() == Bytes(0));
         let bipartite = of(Strategy::Bipartite);

@@ -30,14 +30,14 @@ pub(super) fn run(arguments: &OrderArguments) -> miette::Result<()> {
     interrupt::end_at_once()?;
     let traced = input::trace(&arguments.trace)?;
     let own = OwnPart::new(&traced);
-    let sections = sections(&arguments.objects, &own.trace)?;
+    let sections = sections(&arguments.objects, &traced)?;
     let machine::Simulated { setup, assumptions } = machine::simulated(&arguments.machine, &traced)?;
-    let now = setup.run(&own.trace).map_err(|fault| machine::impossible(&fault))?;
-    let all = all(&own, &setup)?;
+    let now = setup.run(&traced).map_err(|fault| machine::impossible(&fault))?;
+    let all = all(&traced, &own, &setup)?;
     let is_script = arguments.linker == LinkerName::Script;
     let chosen = chosen(&all, arguments.strategy.map(strategy), is_script);
     let placement = &written(&all[chosen], is_script).placement;
-    let listing = listing(arguments.linker, &own.trace, placement, &sections);
+    let listing = listing(arguments.linker, &traced, placement, &sections);
     if listing.text.is_empty() {
         return Err(nothing_to_move(&arguments.objects));
     }
@@ -68,7 +68,7 @@ fn sections(objects: &[PathBuf], trace: &Trace) -> miette::Result<Sections> {
 }
 
 /// Every order that a linker can make, predicted.
-fn all(own: &OwnPart, setup: &Setup) -> miette::Result<Vec<Prediction>> {
+fn all(trace: &Trace, own: &OwnPart, setup: &Setup) -> miette::Result<Vec<Prediction>> {
     let site = Site::new(&setup.caches, own.base, ALIGNMENT).map_err(|fault| machine::impossible(&fault))?;
     let strategies: Vec<Strategy> =
         Strategy::ALL.into_iter().filter(|one| !matches!(one, Strategy::Pessimal { .. })).collect();
@@ -77,7 +77,7 @@ fn all(own: &OwnPart, setup: &Setup) -> miette::Result<Vec<Prediction>> {
     for (done, &strategy) in strategies.iter().enumerate() {
         progress::set(&bar, done as f64 / strategies.len() as f64);
         messages::detail(format_args!("predicting {strategy:?}"));
-        all.push(Prediction::new(&own.trace, strategy, setup, &site).map_err(refused)?);
+        all.push(Prediction::new(trace, &own.graph, strategy, setup, &site).map_err(refused)?);
     }
     bar.finish_and_clear();
     Ok(all)

@@ -42,17 +42,23 @@ pub(super) fn run(arguments: &SimulateArguments) -> miette::Result<()> {
     }
     let trace = input::trace(&arguments.trace)?;
     let machine::Simulated { setup, assumptions } = machine::simulated(&arguments.machine, &trace)?;
-    let summary = setup.run(&trace).map_err(|fault| machine::impossible(&fault))?;
+    let study = match &arguments.output {
+        Some(_) => Some(study(arguments, &trace, setup.clone())?),
+        None => None,
+    };
+    let present = match &study {
+        Some(study) => study.present.clone(),
+        None => setup.run(&trace).map_err(|fault| machine::impossible(&fault))?,
+    };
     let mut text = if arguments.json {
-        let (start, icpi, mcpi) = (setup.start, summary.icpi(), summary.mcpi());
-        let object = Simulation { start, assumptions: &assumptions, icpi, mcpi, summary: &summary };
+        let (start, icpi, mcpi) = (setup.start, present.icpi(), present.mcpi());
+        let object = Simulation { start, assumptions: &assumptions, icpi, mcpi, summary: &present };
         json::pretty(&Versioned::new(SCHEMA, object))?
     } else {
-        terminal::layout::simulation(&summary, &setup, &assumptions)
+        terminal::layout::simulation(&present, &setup, &assumptions)
     };
-    if let Some(folder) = &arguments.output {
-        let study = study(arguments, &trace, setup)?;
-        interrupt::finish_first(|| write(folder, arguments.force, &study))?;
+    if let Some((folder, study)) = arguments.output.as_ref().zip(study.as_ref()) {
+        interrupt::finish_first(|| write(folder, arguments.force, study))?;
         if !arguments.json {
             text += &format!("The page: {}.\n", folder.join(FILES[0]).display());
         }
@@ -78,7 +84,7 @@ fn study(arguments: &SimulateArguments, trace: &Trace, setup: Setup) -> miette::
         ..Plan::new(path_name(&arguments.trace), setup)
     };
     let bar = progress::open_ended("simulating orders");
-    let study = plan.run(&own.trace);
+    let study = plan.run(trace, &own.graph);
     bar.finish_and_clear();
     study.map_err(|error| match error {
         StudyError::Setup(fault) => machine::impossible(&fault),

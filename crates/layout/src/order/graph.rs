@@ -1,7 +1,7 @@
 //! Who calls whom in a trace, and how often.
 
 use crate::simulate::code::end_of;
-use crate::trace::{Class, Trace};
+use crate::trace::{Class, Function, Trace};
 use hashbrown::HashMap;
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
@@ -53,11 +53,23 @@ impl CallGraph {
     /// its middle and back (parts that a compiler has moved out of a function).
     #[must_use]
     pub fn new(trace: &Trace, paths: NonZeroU32) -> Self {
-        let functions: Vec<Option<u32>> = trace
-            .instructions()
-            .iter()
-            .map(|one| trace.function_at(one.address).map(|at| at as u32))
-            .collect();
+        Self::of_functions(trace, paths, |_| true)
+    }
+
+    /// The graph of those functions that `is_movable`, on a path that was invoked once. Others are taken for code of no
+    /// function: no strategy places them.
+    #[must_use]
+    pub fn restricted(trace: &Trace, is_movable: impl Fn(&Function) -> bool) -> Self {
+        Self::of_functions(trace, NonZeroU32::MIN, is_movable)
+    }
+
+    fn of_functions(trace: &Trace, paths: NonZeroU32, is_movable: impl Fn(&Function) -> bool) -> Self {
+        let function = |address| {
+            let at = trace.function_at(address)?;
+            is_movable(&trace.functions()[at]).then_some(at as u32)
+        };
+        let functions: Vec<Option<u32>> =
+            trace.instructions().iter().map(|one| function(one.address)).collect();
         let mut graph = Self { nodes: Vec::new(), calls: BTreeMap::new(), paths };
         let mut known: HashMap<u32, NodeId> = HashMap::new();
         let mut before: Option<(Option<NodeId>, Class, u64)> = None;

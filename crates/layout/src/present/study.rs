@@ -6,7 +6,6 @@ use crate::relocate::{RelocateError, relocate};
 use crate::simulate::{Setup, Summary};
 use crate::trace::Trace;
 use serde::{Deserialize, Serialize};
-use std::num::NonZeroU32;
 use thiserror::Error;
 use warmcore_units::{Bytes, Fault};
 
@@ -21,8 +20,6 @@ pub struct Plan {
     pub base: u64,
     /// Functions begin at multiples of it.
     pub alignment: Bytes,
-    /// How often the trace invokes the path.
-    pub invocations: NonZeroU32,
     /// Strategies to try.
     pub strategies: Vec<Strategy>,
     /// Other placements to try, with their names.
@@ -83,7 +80,7 @@ pub enum StudyError {
 }
 
 impl Plan {
-    /// All strategies from 64 MiB on and no random orders; the trace invokes the path once.
+    /// All strategies from 64 MiB on and no random orders.
     #[must_use]
     pub fn new(path: impl Into<String>, setup: Setup) -> Self {
         Self {
@@ -91,7 +88,6 @@ impl Plan {
             setup,
             base: 0x0400_0000,
             alignment: Bytes(4),
-            invocations: NonZeroU32::MIN,
             strategies: Strategy::ALL.to_vec(),
             placements: Vec::new(),
             random_orders: 0,
@@ -99,17 +95,16 @@ impl Plan {
         }
     }
 
-    /// Simulates `trace` under all layouts.
+    /// Simulates `trace` under all layouts of the functions of `graph`, which is one of it. Others stay where they are.
     ///
     /// # Errors
     /// If there can be no such machine, site or layout.
-    pub fn run(&self, trace: &Trace) -> Result<Study, StudyError> {
-        let graph = CallGraph::new(trace, self.invocations);
+    pub fn run(&self, trace: &Trace, graph: &CallGraph) -> Result<Study, StudyError> {
         let site = Site::new(&self.setup.caches, self.base, self.alignment)?;
         let present = self.setup.run(trace)?;
         let mut others = Vec::new();
         for &strategy in &self.strategies {
-            let placement = strategy.place(trace, &graph, &site)?;
+            let placement = strategy.place(trace, graph, &site)?;
             others.push(self.layout(trace, Arrangement::Strategy(strategy), &placement)?);
         }
         for (name, placement) in &self.placements {
@@ -117,7 +112,7 @@ impl Plan {
         }
         let mut random = Vec::new();
         for seed in (0..u64::from(self.random_orders)).map(|number| self.seed.wrapping_add(number)) {
-            let placement = Strategy::Random { seed }.place(trace, &graph, &site)?;
+            let placement = Strategy::Random { seed }.place(trace, graph, &site)?;
             random.push(self.setup.run(&relocate(trace, &placement)?)?);
         }
         let luck = Luck::new(self.seed, &random, &present);

@@ -2,8 +2,11 @@
 
 use super::{Arrangement, Plan, SCHEMA, Study, StudyFigures, document, text};
 use crate::lab::{Form, Protocols, Switches, trace};
+use crate::order::CallGraph;
 use crate::sample::{Walk, function};
 use crate::simulate::{Setup, Start};
+use crate::trace::Trace;
+use std::num::NonZeroU32;
 use std::sync::LazyLock;
 use warmcore_cachesim::machines;
 use warmcore_record::cache_map::CacheMap;
@@ -14,12 +17,16 @@ fn setup() -> Setup {
     Setup::new(machines::dec_3000_600(Cycles(50)))
 }
 
+fn graph(trace: &Trace) -> CallGraph {
+    CallGraph::new(trace, NonZeroU32::MIN)
+}
+
 /// A round trip of TCP/IP under all layouts and 40 random orders.
 static STUDY: LazyLock<Study> = LazyLock::new(|| {
     let image = Form::Std.image().expect("a sound image");
     let trace = trace(&image, Protocols::TcpIp, Switches::IMPROVED).expect("a round trip");
     let plan = Plan { random_orders: 40, ..Plan::new("TCP/IP round trip", setup()) };
-    plan.run(&trace).expect("it can be studied")
+    plan.run(&trace, &graph(&trace)).expect("it can be studied")
 });
 
 fn map(document: &Document) -> &CacheMap {
@@ -122,7 +129,7 @@ fn names_are_escaped_and_a_path_without_other_layouts_has_a_page() {
     }
     let setup = setup().starting(Start::Steady);
     let plan = Plan { strategies: Vec::new(), ..Plan::new("<path> & more", setup) };
-    let study = plan.run(&walk.trace).expect("it can be studied");
+    let study = plan.run(&walk.trace, &graph(&walk.trace)).expect("it can be studied");
     let document = document(&study);
     assert_eq!(document.validate(), Ok(()));
     assert!(

@@ -1,0 +1,51 @@
+//! The page on a program that calls a shared library: its functions have names there, and stay where they are.
+
+use crate::compiled::compile;
+use warmcore_cachesim::machines;
+use warmcore_layout::native::{self, Request};
+use warmcore_layout::own::OwnPart;
+use warmcore_layout::present::{Plan, Study, StudyFigures};
+use warmcore_layout::simulate::{Setup, Summary};
+use warmcore_layout::trace::Trace;
+use warmcore_linux::stepping::Launch;
+use warmcore_units::Cycles;
+
+/// A path of a program that is linked dynamically.
+fn traced() -> Trace {
+    let folder = tempfile::tempdir().unwrap();
+    let program = compile(folder.path(), "cc", "library.c", &["-O1"]);
+    let request = Request {
+        launch: Launch::new([&program]),
+        first: "begin".parse().unwrap(),
+        last: "finish".parse().unwrap(),
+        passes: 1,
+        finish: false,
+    };
+    native::trace(&request).unwrap().paths.remove(0)
+}
+
+fn study(trace: &Trace, own: &OwnPart) -> Study {
+    let setup = Setup::new(machines::dec_3000_600(Cycles(50)));
+    let plan = Plan { base: own.base, ..Plan::new("two draws", setup) };
+    plan.run(trace, &own.graph).unwrap()
+}
+
+#[test]
+fn functions_of_libraries_are_named_in_every_figure_and_placed_in_none() {
+    let trace = traced();
+    let own = OwnPart::new(&trace);
+    assert!(own.left_out.iter().any(|function| function.name == "rand"), "{:?}", own.left_out);
+    let placed = own.graph.nodes().iter().map(|node| trace.functions()[node.function as usize].name.as_str());
+    assert_eq!(placed.filter(|name| ["begin", "draw", "rand"].contains(name)).count(), 2, "not rand");
+
+    let study = study(&trace, &own);
+    let rand = |summary: &Summary| {
+        let found = summary.functions.iter().find(|of| of.name == "rand");
+        found.expect("the library's function has its name").figures.instructions
+    };
+    let figures = StudyFigures::from(&study);
+    assert!(figures.functions.iter().any(|of| of.name == "rand"));
+    for layout in &study.others {
+        assert_eq!(rand(&layout.summary), rand(&study.present), "{:?}", layout.arrangement);
+    }
+}
