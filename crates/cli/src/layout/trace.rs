@@ -98,11 +98,11 @@ fn read(arguments: &TraceArguments, output: &Path, program: &Path) -> miette::Re
     };
     let between = Between { first: address(&arguments.from)?, last: address(&arguments.to)? };
     let file = File::open(output).or_misuse().wrap_err_with(named)?;
-    let paths = lackey::read(BufReader::new(file), &program.functions(0), Some(between));
-    let mut paths = paths.or_misuse().wrap_err_with(|| {
+    let passes = arguments.passes.into();
+    let paths = lackey::read(BufReader::new(file), program.functions(0), Some(between), passes);
+    let paths = paths.or_misuse().wrap_err_with(|| {
         format!("{} (a program that may lie anywhere has to be linked with -no-pie)", named())
     })?;
-    paths.truncate(arguments.passes.into());
     Ok(Traced { paths, end: None })
 }
 

@@ -73,8 +73,8 @@ pub fn trace(request: &Request) -> Result<Traced, NativeError> {
         }
         // The path may have loaded libraries.
         images.refresh(stepper)?;
-        let functions = images.functions(&paths);
-        let paths = paths.into_iter().map(|path| path.with_functions(functions.clone())).collect();
+        let program = Trace::new(images.functions(&paths));
+        let paths = paths.into_iter().map(|path| path.with_functions_of(&program)).collect();
         let end = if request.finish { Some(stepper.finish()?) } else { None };
         Ok(Traced { paths, end })
     })

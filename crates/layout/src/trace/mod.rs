@@ -17,6 +17,7 @@ pub use reader::{Event, Reader};
 pub use writer::Writer;
 
 use hashbrown::HashMap;
+use std::sync::Arc;
 use warmcore_cachesim::Kind;
 
 /// A function of the traced program.
@@ -55,7 +56,8 @@ pub struct Step<'a> {
 /// What was executed between two markers.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Trace {
-    functions: Vec<Function>,
+    /// By address; traces of one program share them.
+    functions: Arc<[Function]>,
     instructions: Vec<Instruction>,
     index: HashMap<u64, u32>,
     /// Of each step, its instruction and where its accesses end.
@@ -68,13 +70,13 @@ impl Trace {
     #[must_use]
     pub fn new(mut functions: Vec<Function>) -> Self {
         functions.sort_by_key(|function| function.address);
-        Self { functions, ..Self::default() }
+        Self { functions: functions.into(), ..Self::default() }
     }
 
-    /// The same of a program with `functions`, where they are known only afterwards.
+    /// The same of the program of `other`, whose functions it shares, where they are known only afterwards.
     #[must_use]
-    pub fn with_functions(self, functions: Vec<Function>) -> Self {
-        Self { functions: Self::new(functions).functions, ..self }
+    pub fn with_functions_of(self, other: &Self) -> Self {
+        Self { functions: Arc::clone(&other.functions), ..self }
     }
 
     /// `instruction` was executed and touched `accesses`.

@@ -26,7 +26,7 @@ fn under_lackey(folder: &Path, program: &Path, between: Between) -> Vec<Trace> {
         .status()
         .expect("valgrind runs: `scripts/install-test-tools` installs it");
     assert!(status.success(), "{status}");
-    lackey::read(BufReader::new(File::open(output).unwrap()), &[], Some(between)).unwrap()
+    lackey::read(BufReader::new(File::open(output).unwrap()), Vec::new(), Some(between), 2).unwrap()
 }
 
 /// Where instructions lie, each repeated one once: lackey shows it once for each element, and once when there is no more.
