@@ -33,18 +33,39 @@ pub struct Spread {
     pub high: f64,
 }
 
+/// What one order costs: all that is kept of it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cost {
+    mcpi: f64,
+    cycles: u64,
+    misses: u64,
+    replacements: u64,
+}
+
+impl From<&Summary> for Cost {
+    fn from(summary: &Summary) -> Self {
+        let column = &summary.columns[0];
+        Self {
+            mcpi: summary.mcpi(),
+            cycles: summary.cycles().0,
+            misses: column.misses,
+            replacements: column.replacements,
+        }
+    }
+}
+
 impl Luck {
     /// What `random` orders cost, beside the `present` layout; `None` if there are none. The first has `seed`.
-    pub(super) fn new(seed: u64, random: &[Summary], present: &Summary) -> Option<Self> {
-        let spread = |of: fn(&Summary) -> f64| Spread::new(random.iter().map(of).collect());
+    pub(super) fn new(seed: u64, random: &[Cost], present: &Summary) -> Option<Self> {
+        let spread = |of: fn(&Cost) -> f64| Spread::new(random.iter().map(of).collect());
         Some(Self {
             orders: random.len() as u32,
             seed,
-            mcpi: spread(Summary::mcpi)?,
-            cycles: spread(|summary| summary.cycles().0 as f64)?,
-            misses: spread(|summary| summary.columns[0].misses as f64)?,
-            replacements: spread(|summary| summary.columns[0].replacements as f64)?,
-            faster: random.iter().filter(|summary| summary.cycles() < present.cycles()).count() as u32,
+            mcpi: spread(|cost| cost.mcpi)?,
+            cycles: spread(|cost| cost.cycles as f64)?,
+            misses: spread(|cost| cost.misses as f64)?,
+            replacements: spread(|cost| cost.replacements as f64)?,
+            faster: random.iter().filter(|cost| cost.cycles < present.cycles().0).count() as u32,
         })
     }
 

@@ -1,6 +1,6 @@
 //! One trace under several layouts.
 
-use super::luck::Luck;
+use super::luck::{Cost, Luck};
 use crate::order::{CallGraph, Placement, Site, Strategy};
 use crate::relocate::{RelocateError, relocate};
 use crate::simulate::{Setup, Summary};
@@ -113,7 +113,7 @@ impl Plan {
         let mut random = Vec::new();
         for seed in (0..u64::from(self.random_orders)).map(|number| self.seed.wrapping_add(number)) {
             let placement = Strategy::Random { seed }.place(trace, graph, &site)?;
-            random.push(self.setup.run(&relocate(trace, &placement)?)?);
+            random.push(Cost::from(&self.setup.run(&relocate(trace, &placement)?)?));
         }
         let luck = Luck::new(self.seed, &random, &present);
         Ok(Study { path: self.path.clone(), setup: self.setup.clone(), present, others, luck })
