@@ -19,7 +19,7 @@ use warmcore_record::atomic_file;
 use warmcore_units::Bytes;
 
 /// Version of what `--json` prints.
-const SCHEMA: u32 = 1;
+const SCHEMA: u32 = 2;
 
 /// The files of `--output`.
 const FILES: [&str; 2] = ["report.html", "figures.json"];

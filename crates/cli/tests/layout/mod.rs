@@ -155,7 +155,7 @@ fn a_path_is_simulated_on_every_machine_and_from_every_start() {
         assert!(misses(&steady) == 0, "{machine}: all of it fits: {steady}");
         let cycles = |object: &Value| object["mcpi"].as_f64().expect("a figure");
         assert!(cycles(&cold) > cycles(&near) && cycles(&near) > cycles(&steady), "{machine}");
-        assert_eq!(cold["schema"], 1);
+        assert_eq!(cold["schema"], 2);
         assert!(cold["assumptions"][0].as_str().expect("a sentence").contains("assumed, not measured"));
     }
     let said = printed(&["layout", "simulate", "path.trace"], folder.path());

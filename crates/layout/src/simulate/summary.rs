@@ -24,9 +24,9 @@ pub struct Summary {
     pub stalls: Stalls,
     /// The pipeline before a perfect memory.
     pub pipeline: PipelineFigures,
-    /// Words of the lines that came into the nearest cache for instructions (Table 9, "i-cache unused").
+    /// Words of the lines that came into the nearest cache for instructions, as often as they came.
     pub words: Words,
-    /// How large the executed code is (Table 9, "Size").
+    /// How large the executed code is, and which part of its lines is never executed (Table 9).
     pub path: PathSize,
     /// Functions that were executed, by address; code of no function comes last.
     pub functions: Vec<FunctionFigures>,

@@ -2,7 +2,6 @@
 
 use super::super::points::{CacheCounts, Run};
 use super::MEMORY;
-use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use warmcore_layout::lab::LabError;
 use warmcore_layout::lab::dec_3000_600;
@@ -58,24 +57,11 @@ pub(super) fn run(simulator: &Simulator, trace: &Trace) -> Result<Run, LabError>
         instruction_cache: column(0),
         data_cache: column(1),
         board_cache: column(2),
-        unused: 1.0 - cold.path.executed.0 as f64 / cold.path.lines.0 as f64,
-        main_line: main_line(trace),
+        unused: cold.path.unused_part(),
+        main_line: cold.path.main_line.0 / INSTRUCTION,
     })
 }
 
 const fn counts(column: &Column) -> CacheCounts {
     CacheCounts { misses: column.misses, accesses: column.accesses, replacements: column.replacements }
-}
-
-/// Instructions of each executed function from its first to its last executed one.
-fn main_line(trace: &Trace) -> u64 {
-    let mut ends: BTreeMap<usize, u64> = BTreeMap::new();
-    for instruction in trace.instructions() {
-        if let Some(function) = trace.function_at(instruction.address) {
-            let end = instruction.address + u64::from(instruction.length);
-            let length = end - trace.functions()[function].address;
-            ends.entry(function).and_modify(|longest| *longest = length.max(*longest)).or_insert(length);
-        }
-    }
-    ends.values().sum::<u64>() / INSTRUCTION
 }
