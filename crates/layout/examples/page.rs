@@ -1,11 +1,11 @@
-//! The page on a round trip of TCP/IP: `cargo run --package warmcore-layout --example page [FILE]`. The text goes to the terminal.
+//! The page on a round trip of TCP/IP: `cargo run --package warmcore-layout --example page [FILE]`. The answer goes to the terminal.
 
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 use warmcore_cachesim::machines;
 use warmcore_layout::lab::{Form, Protocols, Switches, trace};
 use warmcore_layout::order::CallGraph;
-use warmcore_layout::present::{Plan, document, text};
+use warmcore_layout::present::{Plan, StudyFigures, document};
 use warmcore_layout::simulate::Setup;
 use warmcore_record::{Existing, atomic_file};
 use warmcore_units::Cycles;
@@ -16,7 +16,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let graph = CallGraph::new(&trace, NonZeroU32::MIN);
     let setup = Setup::new(machines::dec_3000_600(Cycles(50)));
     let study = Plan { random_orders: 200, ..Plan::new("TCP/IP round trip", setup) }.run(&trace, &graph)?;
-    print!("{}", text(&study));
+    println!("{}", StudyFigures::from(&study).headline);
     let page = warmcore_report::render(&document(&study));
     atomic_file::write(&path, page.as_bytes(), Existing::Replace)?;
     Ok(())

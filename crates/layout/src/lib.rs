@@ -9,7 +9,7 @@
 //! - [`native`] traces a path of any x86-64 program, between two of its functions: [`program`] finds them by name, [`x86`]
 //!   says what each executed instruction reads and writes.
 //! - [`lackey`] reads traces that valgrind has made.
-//! - [`present`] puts what came out before its readers: a page, a text, figures for programs.
+//! - [`present`] puts what came out before its readers: a page, figures for programs.
 //!
 //! A [`trace`] is what one processor executed between two markers: its instructions, and what they loaded and stored.
 //! [`riscv`] executes bare programs and traces them; [`cloning`] copies their functions to other places.

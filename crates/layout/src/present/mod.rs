@@ -1,9 +1,9 @@
-//! A simulated path for its readers: a page, a text for a terminal, figures for programs.
+//! A simulated path for its readers: a page, figures for programs.
 //!
 //! ```text
-//!  Plan::run(trace) ──► Study ──► document ──► warmcore-report
-//!  as it lies,             ├────► text       a terminal
-//!  strategies, luck        └────► Figures    JSON
+//!  Plan::run(trace) ──► Study ──┬──► document ──► warmcore-report
+//!  as it lies,             └────► StudyFigures   JSON
+//!  strategies, luck
 //! ```
 //!
 //! A [`Study`] holds what one trace costs as it lies, and what it would cost under other layouts.
@@ -16,7 +16,6 @@ mod lead;
 mod luck;
 mod map;
 mod study;
-mod text;
 mod words;
 
 #[cfg(test)]
@@ -26,4 +25,3 @@ pub use document::document;
 pub use figures::{LayoutFigures, NamedPair, SCHEMA, StudyFigures};
 pub use luck::{Luck, Spread};
 pub use study::{Arrangement, Layout, Plan, Study, StudyError};
-pub use text::text;

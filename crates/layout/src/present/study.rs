@@ -22,8 +22,6 @@ pub struct Plan {
     pub alignment: Bytes,
     /// Strategies to try.
     pub strategies: Vec<Strategy>,
-    /// Other placements to try, with their names.
-    pub placements: Vec<(String, Placement)>,
     /// How many random orders to try.
     pub random_orders: u32,
     /// What the first of them depends on; the others take the numbers behind it.
@@ -64,8 +62,6 @@ pub struct Layout {
 pub enum Arrangement {
     /// A strategy places the functions.
     Strategy(Strategy),
-    /// It was given, and has this name.
-    Given(String),
 }
 
 /// Why a trace cannot be studied.
@@ -89,7 +85,6 @@ impl Plan {
             base: 0x0400_0000,
             alignment: Bytes(4),
             strategies: Strategy::ALL.to_vec(),
-            placements: Vec::new(),
             random_orders: 0,
             seed: 1,
         }
@@ -106,9 +101,6 @@ impl Plan {
         for &strategy in &self.strategies {
             let placement = strategy.place(trace, graph, &site)?;
             others.push(self.layout(trace, Arrangement::Strategy(strategy), &placement)?);
-        }
-        for (name, placement) in &self.placements {
-            others.push(self.layout(trace, Arrangement::Given(name.clone()), placement)?);
         }
         let mut random = Vec::new();
         for seed in (0..u64::from(self.random_orders)).map(|number| self.seed.wrapping_add(number)) {
@@ -151,7 +143,6 @@ impl Arrangement {
             Self::Strategy(Strategy::Micro) => "micro-positioning".to_owned(),
             Self::Strategy(Strategy::Random { seed }) => format!("random, seed {seed}"),
             Self::Strategy(Strategy::Pessimal { .. }) => "pessimal".to_owned(),
-            Self::Given(name) => name.clone(),
         }
     }
 
@@ -165,7 +156,6 @@ impl Arrangement {
             Self::Strategy(Strategy::Micro) => "Micro-positioning".to_owned(),
             Self::Strategy(Strategy::Random { seed }) => format!("The random order of seed {seed}"),
             Self::Strategy(Strategy::Pessimal { .. }) => "The pessimal layout".to_owned(),
-            Self::Given(name) => format!("The placement “{name}”"),
         }
     }
 }
