@@ -1,6 +1,5 @@
 //! The page on a round trip of TCP/IP: `cargo run --package warmcore-layout --example page [FILE]`. The answer goes to the terminal.
 
-use std::num::NonZeroU32;
 use std::path::PathBuf;
 use warmcore_cachesim::machines;
 use warmcore_layout::lab::{Form, Protocols, Switches, trace};
@@ -13,7 +12,7 @@ use warmcore_units::Cycles;
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let path = std::env::args_os().nth(1).map_or_else(|| PathBuf::from("path.html"), PathBuf::from);
     let trace = trace(&Form::Std.image()?, Protocols::TcpIp, Switches::IMPROVED)?;
-    let graph = CallGraph::new(&trace, NonZeroU32::MIN);
+    let graph = CallGraph::new(&trace);
     let setup = Setup::new(machines::dec_3000_600(Cycles(50)));
     let study = Plan { random_orders: 200, ..Plan::new("TCP/IP round trip", setup) }.run(&trace, &graph)?;
     println!("{}", StudyFigures::from(&study).headline);

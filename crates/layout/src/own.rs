@@ -7,7 +7,6 @@
 
 use crate::order::CallGraph;
 use crate::trace::{Function, Trace};
-use std::num::NonZeroU32;
 
 /// Shared libraries of x86-64 lie above, programs below.
 const LIBRARIES: u64 = 0x7000_0000_0000;
@@ -30,7 +29,7 @@ impl OwnPart {
     /// Takes `trace` apart.
     #[must_use]
     pub fn new(trace: &Trace) -> Self {
-        let all = CallGraph::new(trace, NonZeroU32::MIN);
+        let all = CallGraph::new(trace);
         let executed = || all.nodes().iter().map(|node| &trace.functions()[node.function as usize]);
         let limit =
             if executed().any(|function| function.address < LIBRARIES) { LIBRARIES } else { u64::MAX };

@@ -75,7 +75,6 @@ impl Predicted {
 mod tests {
     use super::*;
     use crate::sample::{Walk, function};
-    use std::num::NonZeroU32;
     use warmcore_cachesim::machines;
     use warmcore_units::Cycles;
 
@@ -88,7 +87,7 @@ mod tests {
         walk.whole("l").whole("p").whole("l").whole("q").whole("l").whole("r").whole("l");
         let setup = Setup::new(machines::dec_3000_600(Cycles(50)));
         let site = Site::new(&setup.caches, 0x100_0000, Bytes(16)).unwrap();
-        let graph = CallGraph::new(&walk.trace, NonZeroU32::MIN);
+        let graph = CallGraph::new(&walk.trace);
         let of = |strategy| Prediction::new(&walk.trace, &graph, strategy, &setup, &site).unwrap();
         let linear = of(Strategy::Linear);
         assert!(linear.gaps.is_none() && linear.gap_bytes() == Bytes(0));

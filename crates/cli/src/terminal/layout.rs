@@ -5,7 +5,6 @@ pub(crate) mod order;
 
 use super::{counted, table};
 use crate::visible::visible;
-use std::num::NonZeroU32;
 use warmcore_layout::order::CallGraph;
 use warmcore_layout::simulate::{Column, FunctionFigures, Setup, Side, Start, Summary};
 use warmcore_layout::trace::Trace;
@@ -15,7 +14,7 @@ const LISTED: usize = 15;
 
 /// What was traced, in `lengths` passes.
 pub(crate) fn traced(trace: &Trace, lengths: &[usize]) -> String {
-    let graph = CallGraph::new(trace, NonZeroU32::MIN);
+    let graph = CallGraph::new(trace);
     let executed: u64 = trace.instructions().iter().map(|one| u64::from(one.length)).sum();
     let whole: u64 = graph.nodes().iter().map(|node| node.size.0).sum();
     let mut nodes: Vec<_> = graph.nodes().iter().collect();

@@ -6,7 +6,6 @@ use crate::order::CallGraph;
 use crate::sample::{Walk, function};
 use crate::simulate::{Setup, Start};
 use crate::trace::Trace;
-use std::num::NonZeroU32;
 use std::sync::LazyLock;
 use warmcore_cachesim::machines;
 use warmcore_record::cache_map::CacheMap;
@@ -18,7 +17,7 @@ fn setup() -> Setup {
 }
 
 fn graph(trace: &Trace) -> CallGraph {
-    CallGraph::new(trace, NonZeroU32::MIN)
+    CallGraph::new(trace)
 }
 
 /// A round trip of TCP/IP under all layouts and 40 random orders.

@@ -31,12 +31,6 @@ impl PipelineFigures {
     pub fn icpi(&self) -> f64 {
         if self.instructions == 0 { 0.0 } else { self.cycles.0 as f64 / self.instructions as f64 }
     }
-
-    /// The part of all instructions that issued in pairs, 0 to 1.
-    #[must_use]
-    pub fn paired_part(&self) -> f64 {
-        if self.instructions == 0 { 0.0 } else { 2.0 * self.pairs as f64 / self.instructions as f64 }
-    }
 }
 
 /// The unit that an instruction needs; a pair needs two.

@@ -36,7 +36,7 @@ fn an_aligned_pair_of_two_kinds_issues_at_once() {
         op(12, Store, &[7], &[]),
     ]);
     assert_eq!((figures.cycles, figures.pairs, figures.icpi()), (Cycles(2), 2, 0.5));
-    assert_eq!(figures.paired_part(), 1.0);
+    assert_eq!(2 * figures.pairs, figures.instructions);
 }
 
 #[test]

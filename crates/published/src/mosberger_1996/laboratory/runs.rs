@@ -2,7 +2,6 @@
 
 use super::super::points::{CacheCounts, Run};
 use super::MEMORY;
-use std::num::NonZeroU32;
 use warmcore_layout::lab::LabError;
 use warmcore_layout::lab::dec_3000_600;
 use warmcore_layout::order::{CallGraph, Site, Strategy};
@@ -35,7 +34,7 @@ impl Simulator {
 
     /// As it lies, and then in `orders` random orders of its functions.
     pub(super) fn runs(&self, trace: &Trace, orders: u32) -> Result<Vec<Run>, LabError> {
-        let graph = CallGraph::new(trace, NonZeroU32::MIN);
+        let graph = CallGraph::new(trace);
         let mut runs = vec![run(self, trace)?];
         for seed in 0..u64::from(orders) {
             let placement = Strategy::Random { seed }.place(trace, &graph, &site()?)?;
