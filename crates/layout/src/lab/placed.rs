@@ -38,5 +38,5 @@ fn clones(image: &Image, placement: &Placement, traced: &Trace) -> Result<Image,
         let original = symbol.strip_suffix(cloning::SUFFIX).unwrap_or(symbol);
         placements.push((image.function_index(original)?, placed.address));
     }
-    Ok(clone_functions(image, &placements, true)?.image)
+    Ok(clone_functions(image, &placements)?.image)
 }
