@@ -171,11 +171,7 @@ pub(crate) struct MeasureArguments {
     #[arg(long, value_name = "FIGURE", value_enum, default_value = "time")]
     pub(crate) read: FigureName,
 
-    /// A smaller figure is better, as of a time; the default
-    #[arg(long, conflicts_with = "more_is_better")]
-    pub(crate) less_is_better: bool,
-
-    /// A larger figure is better, as of a rate
+    /// A larger figure is better, as of a rate [default: a smaller one, as of a time]
     #[arg(long)]
     pub(crate) more_is_better: bool,
 
