@@ -126,7 +126,7 @@ fn strategy(name: OrderName) -> Strategy {
     match name {
         OrderName::Linear => Strategy::Linear,
         OrderName::Bipartite => Strategy::Bipartite,
-        OrderName::Chains => Strategy::Chains { page: Bytes(4096) },
+        OrderName::Chains => Strategy::Chains,
         OrderName::PettisHansen => Strategy::PettisHansen,
         OrderName::Micro => Strategy::Micro,
     }

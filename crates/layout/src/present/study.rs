@@ -138,7 +138,7 @@ impl Arrangement {
         match self {
             Self::Strategy(Strategy::Linear) => "linear".to_owned(),
             Self::Strategy(Strategy::Bipartite) => "bipartite".to_owned(),
-            Self::Strategy(Strategy::Chains { .. }) => "call-chain clustering".to_owned(),
+            Self::Strategy(Strategy::Chains) => "call-chain clustering".to_owned(),
             Self::Strategy(Strategy::PettisHansen) => "Pettis–Hansen".to_owned(),
             Self::Strategy(Strategy::Micro) => "micro-positioning".to_owned(),
             Self::Strategy(Strategy::Random { seed }) => format!("random, seed {seed}"),
@@ -151,7 +151,7 @@ impl Arrangement {
         match self {
             Self::Strategy(Strategy::Linear) => "A linear order".to_owned(),
             Self::Strategy(Strategy::Bipartite) => "A bipartite order".to_owned(),
-            Self::Strategy(Strategy::Chains { .. }) => "Call-chain clustering".to_owned(),
+            Self::Strategy(Strategy::Chains) => "Call-chain clustering".to_owned(),
             Self::Strategy(Strategy::PettisHansen) => "The order of Pettis and Hansen".to_owned(),
             Self::Strategy(Strategy::Micro) => "Micro-positioning".to_owned(),
             Self::Strategy(Strategy::Random { seed }) => format!("The random order of seed {seed}"),

@@ -82,7 +82,7 @@ fn name(strategy: Strategy) -> &'static str {
     match strategy {
         Strategy::Linear => "linear",
         Strategy::Bipartite => "bipartite",
-        Strategy::Chains { .. } => "chains",
+        Strategy::Chains => "chains",
         Strategy::PettisHansen => "pettis-hansen",
         Strategy::Micro => "micro",
         Strategy::Random { .. } => "random",
