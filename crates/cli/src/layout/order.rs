@@ -3,7 +3,7 @@
 mod link;
 
 use super::{input, machine};
-use crate::args::layout::{LinkerName, OrderArguments, OrderName};
+use crate::args::layout::{LinkerName, OrderArguments};
 use crate::calibrate::existing;
 use crate::misuse::{OrMisuse, misuse};
 use crate::terminal::layout::order::{Choice, predictions};
@@ -35,7 +35,7 @@ pub(super) fn run(arguments: &OrderArguments) -> miette::Result<()> {
     let now = setup.run(&traced).map_err(|fault| machine::impossible(&fault))?;
     let all = all(&traced, &own, &setup)?;
     let is_script = arguments.linker == LinkerName::Script;
-    let chosen = chosen(&all, arguments.strategy.map(strategy), is_script);
+    let chosen = chosen(&all, arguments.strategy, is_script);
     let placement = &written(&all[chosen], is_script).placement;
     let listing = listing(arguments.linker, &traced, placement, &sections);
     if listing.text.is_empty() {
@@ -70,13 +70,12 @@ fn sections(objects: &[PathBuf], trace: &Trace) -> miette::Result<Sections> {
 /// Every order that a linker can make, predicted.
 fn all(trace: &Trace, own: &OwnPart, setup: &Setup) -> miette::Result<Vec<Prediction>> {
     let site = Site::new(&setup.caches, own.base, ALIGNMENT).map_err(|fault| machine::impossible(&fault))?;
-    let strategies: Vec<Strategy> =
-        Strategy::ALL.into_iter().filter(|one| !matches!(one, Strategy::Pessimal { .. })).collect();
+    let strategies = Strategy::LINKABLE;
     let bar = progress::bar("simulating");
     let mut all = Vec::new();
     for (done, &strategy) in strategies.iter().enumerate() {
         progress::set(&bar, done as f64 / strategies.len() as f64);
-        messages::detail(format_args!("predicting {strategy:?}"));
+        messages::detail(format_args!("predicting {}", strategy.name()));
         all.push(Prediction::new(trace, &own.graph, strategy, setup, &site).map_err(refused)?);
     }
     bar.finish_and_clear();
@@ -120,14 +119,4 @@ fn nothing_to_move(objects: &[PathBuf]) -> miette::Report {
     misuse(
         "--object: none of the traced functions has a section of its own there: compile with -ffunction-sections (rustc does)",
     )
-}
-
-fn strategy(name: OrderName) -> Strategy {
-    match name {
-        OrderName::Linear => Strategy::Linear,
-        OrderName::Bipartite => Strategy::Bipartite,
-        OrderName::Chains => Strategy::Chains,
-        OrderName::PettisHansen => Strategy::PettisHansen,
-        OrderName::Micro => Strategy::Micro,
-    }
 }

@@ -16,6 +16,7 @@ mod bipartite;
 mod chains;
 mod graph;
 mod micro;
+mod names;
 mod pessimal;
 mod pettis_hansen;
 mod placement;
@@ -76,6 +77,10 @@ impl Strategy {
         Self::Micro,
         Self::Pessimal { hottest: 8 },
     ];
+
+    /// All whose order a linker can be told to make: [`ALL`](Self::ALL) but the pessimal one, which gaps alone make.
+    pub const LINKABLE: [Self; 5] =
+        [Self::Linear, Self::Bipartite, Self::Chains, Self::PettisHansen, Self::Micro];
 
     /// Places the functions of `graph`, which is that of `trace`.
     ///

@@ -2,8 +2,9 @@
 
 use super::layouts::PRESENT;
 use super::luck::Luck;
-use super::study::{Arrangement, Study};
+use super::study::Study;
 use super::{code, words};
+use crate::order::Strategy;
 use crate::simulate::{Column, FunctionFigures, PathSize, Stalls, Start, Summary, Words};
 use serde::{Deserialize, Serialize};
 use warmcore_units::{Bytes, Cycles};
@@ -39,8 +40,8 @@ pub struct StudyFigures {
 pub struct LayoutFigures {
     /// What it is called.
     pub name: String,
-    /// How it came about; `None` is the present one.
-    pub arrangement: Option<Arrangement>,
+    /// How functions are placed; `None` in the present one.
+    pub strategy: Option<Strategy>,
     /// Instructions that were executed.
     pub instructions: u64,
     /// Cycles per instruction before a perfect memory.
@@ -86,10 +87,10 @@ impl From<&Study> for StudyFigures {
             misses: pair.misses,
         };
         let others = study.others.iter().map(|layout| LayoutFigures {
-            arrangement: Some(layout.arrangement.clone()),
+            strategy: Some(layout.strategy),
             extent: Some(layout.extent),
             gaps: Some(layout.gaps),
-            ..LayoutFigures::new(layout.arrangement.name(), &layout.summary)
+            ..LayoutFigures::new(layout.strategy.to_string(), &layout.summary)
         });
         let first = LayoutFigures::new(PRESENT.to_owned(), present);
         Self {
@@ -110,7 +111,7 @@ impl LayoutFigures {
     fn new(name: String, summary: &Summary) -> Self {
         Self {
             name,
-            arrangement: None,
+            strategy: None,
             instructions: summary.instructions,
             icpi: summary.icpi(),
             mcpi: summary.mcpi(),

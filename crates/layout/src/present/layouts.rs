@@ -14,7 +14,7 @@ pub(super) const PRESENT: &str = "as it lies";
 
 /// The layouts' names and figures, the present one first.
 fn all(study: &Study) -> Vec<(String, &Summary)> {
-    let others = study.others.iter().map(|layout| (layout.arrangement.name(), &layout.summary));
+    let others = study.others.iter().map(|layout| (layout.strategy.to_string(), &layout.summary));
     std::iter::once((PRESENT.to_owned(), &study.present)).chain(others).collect()
 }
 
@@ -122,7 +122,7 @@ fn notes(study: &Study) -> Vec<String> {
         .iter()
         .filter(|layout| layout.gaps.0 > 0)
         .map(|layout| {
-            format!("{} {} of {}", layout.arrangement.name(), count(layout.gaps.0), count(layout.extent.0))
+            format!("{} {} of {}", layout.strategy, count(layout.gaps.0), count(layout.extent.0))
         })
         .collect();
     let columns = "Change: of cycles, against the present layout. Misses are those of the instruction cache; unused are words that \

@@ -3,7 +3,6 @@
 use super::study::{Layout, Study};
 use super::words::{change, count, percent};
 use crate::order::Strategy;
-use crate::present::Arrangement;
 use crate::simulate::Summary;
 use warmcore_record::document::{Action, KeyFigure};
 
@@ -38,7 +37,7 @@ fn gain(present: &Summary, best: &Layout) -> String {
         std::cmp::Ordering::Less => format!("would add {} to them", count(after - before)),
     };
     let fewer = 1.0 - best.summary.cycles().0 as f64 / present.cycles().0.max(1) as f64;
-    format!("{} {misses}, and take {:.1}\u{202f}% fewer cycles.", best.arrangement.subject(), 100.0 * fewer)
+    format!("{} {misses}, and take {:.1}\u{202f}% fewer cycles.", best.strategy.subject(), 100.0 * fewer)
 }
 
 /// The figures that matter most.
@@ -71,7 +70,7 @@ pub(super) fn key_figures(study: &Study) -> Vec<KeyFigure> {
         ),
     ];
     figures.extend(study.best().map(|best| {
-        let text = format!("cycles in all with the best layout tried: {}", best.arrangement.name());
+        let text = format!("cycles in all with the best layout tried: {}", best.strategy);
         figure(change(best.summary.cycles().0, present.cycles().0), text)
     }));
     figures
@@ -84,7 +83,7 @@ fn figure(value: String, meaning: String) -> KeyFigure {
 /// How the best layout gets into a program.
 pub(super) fn actions(study: &Study) -> Vec<Action> {
     let Some(best) = study.best() else { return Vec::new() };
-    let placed = matches!(&best.arrangement, Arrangement::Strategy(Strategy::Bipartite | Strategy::Micro));
+    let placed = matches!(best.strategy, Strategy::Bipartite | Strategy::Micro);
     let gaps = match placed && best.gaps.0 > 0 {
         true => {
             " This layout has gaps; an order of symbols has none, so a part of the gain is lost unless the functions are \
@@ -95,7 +94,7 @@ pub(super) fn actions(study: &Study) -> Vec<Action> {
     vec![Action {
         text: format!(
             "Compile each function into a section of its own and give the linker the order: {}.{gaps}",
-            best.arrangement.name()
+            best.strategy
         ),
         commands: vec![
             "rustc -C link-arg=-fuse-ld=lld -C link-arg=-Wl,--symbol-ordering-file=order.txt …".to_owned(),

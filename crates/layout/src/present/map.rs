@@ -27,7 +27,7 @@ pub(super) fn map(study: &Study) -> Result<CacheMap, Fault> {
     let layout = |name: String, summary: &Summary| MapLayout { name, cells: cells(&cache, summary) };
     let mut others: Vec<&Layout> = study.others.iter().collect();
     others.sort_by_key(|other| study.best() != Some(*other));
-    let others = others.into_iter().map(|other| layout(other.arrangement.name(), &other.summary));
+    let others = others.into_iter().map(|other| layout(other.strategy.to_string(), &other.summary));
     let layouts: Vec<MapLayout> =
         std::iter::once(layout(PRESENT.to_owned(), &study.present)).chain(others).collect();
     Ok(CacheMap {
@@ -70,7 +70,7 @@ fn caption(study: &Study, layouts: &[MapLayout]) -> String {
     let present = format!("As the code lies, {} squares have replacement misses", count(hit(&layouts[0])));
     match (study.best(), layouts.get(1)) {
         (Some(best), Some(layout)) => {
-            format!("{present}; with the layout “{}”, {} do.", best.arrangement.name(), count(hit(layout)))
+            format!("{present}; with the layout “{}”, {} do.", best.strategy, count(hit(layout)))
         }
         _ => format!("{present}."),
     }

@@ -24,4 +24,4 @@ mod tests;
 pub use document::document;
 pub use figures::{LayoutFigures, NamedPair, SCHEMA, StudyFigures};
 pub use luck::{Luck, Spread};
-pub use study::{Arrangement, Layout, Plan, Study, StudyError};
+pub use study::{Layout, Plan, Study, StudyError};

@@ -5,7 +5,6 @@ use crate::order::{CallGraph, Placement, Site, Strategy};
 use crate::relocate::{RelocateError, relocate};
 use crate::simulate::{Setup, Summary};
 use crate::trace::Trace;
-use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use warmcore_units::{Bytes, Fault};
 
@@ -46,22 +45,14 @@ pub struct Study {
 /// A layout and what the trace costs there.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Layout {
-    /// How it came about.
-    pub arrangement: Arrangement,
+    /// How functions are placed.
+    pub strategy: Strategy,
     /// Bytes from the first function's beginning to the last one's end.
     pub extent: Bytes,
     /// Bytes of these that no function has.
     pub gaps: Bytes,
     /// What the trace costs.
     pub summary: Summary,
-}
-
-/// How a layout came about.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Arrangement {
-    /// A strategy places the functions.
-    Strategy(Strategy),
 }
 
 /// Why a trace cannot be studied.
@@ -100,7 +91,7 @@ impl Plan {
         let mut others = Vec::new();
         for &strategy in &self.strategies {
             let placement = strategy.place(trace, graph, &site)?;
-            others.push(self.layout(trace, Arrangement::Strategy(strategy), &placement)?);
+            others.push(self.layout(trace, strategy, &placement)?);
         }
         let mut random = Vec::new();
         for seed in (0..u64::from(self.random_orders)).map(|number| self.seed.wrapping_add(number)) {
@@ -114,11 +105,11 @@ impl Plan {
     fn layout(
         &self,
         trace: &Trace,
-        arrangement: Arrangement,
+        strategy: Strategy,
         placement: &Placement,
     ) -> Result<Layout, StudyError> {
         let summary = self.setup.run(&relocate(trace, placement)?)?;
-        Ok(Layout { arrangement, extent: placement.extent(), gaps: placement.gaps(), summary })
+        Ok(Layout { strategy, extent: placement.extent(), gaps: placement.gaps(), summary })
     }
 }
 
@@ -128,34 +119,5 @@ impl Study {
     pub fn best(&self) -> Option<&Layout> {
         let best = self.others.iter().min_by_key(|layout| layout.summary.cycles())?;
         (best.summary.cycles() < self.present.cycles()).then_some(best)
-    }
-}
-
-impl Arrangement {
-    /// What it is called in tables.
-    #[must_use]
-    pub fn name(&self) -> String {
-        match self {
-            Self::Strategy(Strategy::Linear) => "linear".to_owned(),
-            Self::Strategy(Strategy::Bipartite) => "bipartite".to_owned(),
-            Self::Strategy(Strategy::Chains) => "call-chain clustering".to_owned(),
-            Self::Strategy(Strategy::PettisHansen) => "Pettis–Hansen".to_owned(),
-            Self::Strategy(Strategy::Micro) => "micro-positioning".to_owned(),
-            Self::Strategy(Strategy::Random { seed }) => format!("random, seed {seed}"),
-            Self::Strategy(Strategy::Pessimal { .. }) => "pessimal".to_owned(),
-        }
-    }
-
-    /// What it is called as the subject of a sentence.
-    pub(super) fn subject(&self) -> String {
-        match self {
-            Self::Strategy(Strategy::Linear) => "A linear order".to_owned(),
-            Self::Strategy(Strategy::Bipartite) => "A bipartite order".to_owned(),
-            Self::Strategy(Strategy::Chains) => "Call-chain clustering".to_owned(),
-            Self::Strategy(Strategy::PettisHansen) => "The order of Pettis and Hansen".to_owned(),
-            Self::Strategy(Strategy::Micro) => "Micro-positioning".to_owned(),
-            Self::Strategy(Strategy::Random { seed }) => format!("The random order of seed {seed}"),
-            Self::Strategy(Strategy::Pessimal { .. }) => "The pessimal layout".to_owned(),
-        }
     }
 }

@@ -62,7 +62,7 @@ fn the_map_s_sums_are_the_totals_under_every_layout() {
     let document = document(&STUDY);
     let map = map(&document);
     let summary = |name: &str| {
-        let other = STUDY.others.iter().find(|layout| layout.arrangement.name() == name);
+        let other = STUDY.others.iter().find(|layout| layout.strategy.to_string() == name);
         other.map_or(&STUDY.present, |layout| &layout.summary)
     };
     assert_eq!(map.layouts.len(), 1 + STUDY.others.len());

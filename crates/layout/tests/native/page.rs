@@ -46,6 +46,6 @@ fn functions_of_libraries_are_named_in_every_figure_and_placed_in_none() {
     let figures = StudyFigures::from(&study);
     assert!(figures.functions.iter().any(|of| of.name == "rand"));
     for layout in &study.others {
-        assert_eq!(rand(&layout.summary), rand(&study.present), "{:?}", layout.arrangement);
+        assert_eq!(rand(&layout.summary), rand(&study.present), "{:?}", layout.strategy);
     }
 }

@@ -3,7 +3,6 @@
 use super::super::table;
 use super::start;
 use crate::visible::visible;
-use warmcore_layout::order::Strategy;
 use warmcore_layout::predict::Prediction;
 use warmcore_layout::simulate::{Setup, Summary};
 
@@ -33,7 +32,7 @@ pub(crate) fn predictions(now: &Summary, choice: &Choice<'_>, setup: &Setup) -> 
             let is_written = place == choice.chosen && with_gaps == (choice.is_script && has_gaps);
             if is_written { "written" } else { "" }
         };
-        let name = name(one.strategy);
+        let name = one.strategy.name();
         add(name.to_owned(), &one.order.summary, mark(false));
         if let Some(gaps) = &one.gaps {
             add(format!("{name}, {} gaps", one.gap_bytes()), &gaps.summary, mark(true));
@@ -75,17 +74,5 @@ fn verdict(now: &Summary, choice: &Choice<'_>) -> String {
     } else {
         "No gain is predicted: as it lies the path takes no longer."
     };
-    format!("Written: {}{why}. {brings}", name(one.strategy))
-}
-
-fn name(strategy: Strategy) -> &'static str {
-    match strategy {
-        Strategy::Linear => "linear",
-        Strategy::Bipartite => "bipartite",
-        Strategy::Chains => "chains",
-        Strategy::PettisHansen => "pettis-hansen",
-        Strategy::Micro => "micro",
-        Strategy::Random { .. } => "random",
-        Strategy::Pessimal { .. } => "pessimal",
-    }
+    format!("Written: {}{why}. {brings}", one.strategy.name())
 }
