@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 use warmcore_cachesim::machines;
+use warmcore_layout::compare::Plan;
 use warmcore_layout::lab::{Form, Protocols, Switches, trace};
 use warmcore_layout::order::CallGraph;
-use warmcore_layout::present::{Plan, StudyFigures, document};
+use warmcore_layout::present::{ComparisonFigures, document};
 use warmcore_layout::simulate::Setup;
 use warmcore_record::{Existing, atomic_file};
 use warmcore_units::Cycles;
@@ -14,9 +15,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let trace = trace(&Form::Std.image()?, Protocols::TcpIp, Switches::IMPROVED)?;
     let graph = CallGraph::new(&trace);
     let setup = Setup::new(machines::dec_3000_600(Cycles(50)));
-    let study = Plan { random_orders: 200, ..Plan::new("TCP/IP round trip", setup) }.run(&trace, &graph)?;
-    println!("{}", StudyFigures::from(&study).headline);
-    let page = warmcore_report::render(&document(&study));
+    let plan = Plan { random_orders: 200, ..Plan::new("TCP/IP round trip", setup) };
+    let comparison = plan.run(&trace, &graph, &mut |_, _| {})?;
+    println!("{}", ComparisonFigures::from(&comparison).headline);
+    let page = warmcore_report::render(&document(&comparison));
     atomic_file::write(&path, page.as_bytes(), Existing::Replace)?;
     Ok(())
 }

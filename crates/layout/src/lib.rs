@@ -15,6 +15,7 @@
 //! [`riscv`] executes bare programs and traces them; [`cloning`] copies their functions to other places.
 
 pub mod cloning;
+pub mod compare;
 pub mod lab;
 pub mod lackey;
 pub mod linker;
@@ -22,7 +23,6 @@ pub mod linker;
 pub mod native;
 pub mod order;
 pub mod own;
-pub mod predict;
 pub mod present;
 pub mod program;
 pub mod relocate;

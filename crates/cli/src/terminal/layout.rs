@@ -6,7 +6,7 @@ pub(crate) mod order;
 use super::{counted, table};
 use crate::visible::visible;
 use warmcore_layout::order::CallGraph;
-use warmcore_layout::simulate::{Column, FunctionFigures, Setup, Side, Start, Summary};
+use warmcore_layout::simulate::{Column, Setup, Side, Start, Summary};
 use warmcore_layout::trace::Trace;
 
 /// How many functions are listed.
@@ -112,8 +112,7 @@ fn cycles(summary: &Summary) -> String {
 
 /// The functions that wait longest for memory.
 fn functions(summary: &Summary) -> String {
-    let mut functions: Vec<&FunctionFigures> = summary.functions.iter().collect();
-    functions.sort_by_key(|function| std::cmp::Reverse(function.figures.stalls.all()));
+    let functions = summary.functions_by_stalls();
     let mut table =
         table(["function", "waits, cycles", "for code", "misses of code", "replacement", "instructions"]);
     for function in functions.iter().take(LISTED) {

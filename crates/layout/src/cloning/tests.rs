@@ -164,8 +164,7 @@ fn an_address_from_a_table_is_still_found() {
 
 #[test]
 fn what_cannot_be_moved_is_named() {
-    let refused =
-        |name: &str, address| clone_functions(image(), &[(index(name), address)]).unwrap_err();
+    let refused = |name: &str, address| clone_functions(image(), &[(index(name), address)]).unwrap_err();
     let at = |name: &str| image().address(name).unwrap();
     let function = || "table".to_owned();
     assert!(matches!(refused("table", NEAR), CloneError::JumpTable { function: f, .. } if f == function()));

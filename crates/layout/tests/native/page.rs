@@ -2,9 +2,10 @@
 
 use crate::compiled::compile;
 use warmcore_cachesim::machines;
+use warmcore_layout::compare::{Comparison, Plan};
 use warmcore_layout::native::{self, Request};
 use warmcore_layout::own::OwnPart;
-use warmcore_layout::present::{Plan, Study, StudyFigures};
+use warmcore_layout::present::ComparisonFigures;
 use warmcore_layout::simulate::{Setup, Summary};
 use warmcore_layout::trace::Trace;
 use warmcore_linux::stepping::Launch;
@@ -24,10 +25,10 @@ fn traced() -> Trace {
     native::trace(&request).unwrap().paths.remove(0)
 }
 
-fn study(trace: &Trace, own: &OwnPart) -> Study {
+fn compared(trace: &Trace, own: &OwnPart) -> Comparison {
     let setup = Setup::new(machines::dec_3000_600(Cycles(50)));
     let plan = Plan { base: own.base, ..Plan::new("two draws", setup) };
-    plan.run(trace, &own.graph).unwrap()
+    plan.run(trace, &own.graph, &mut |_, _| {}).unwrap()
 }
 
 #[test]
@@ -38,14 +39,14 @@ fn functions_of_libraries_are_named_in_every_figure_and_placed_in_none() {
     let placed = own.graph.nodes().iter().map(|node| trace.functions()[node.function as usize].name.as_str());
     assert_eq!(placed.filter(|name| ["begin", "draw", "rand"].contains(name)).count(), 2, "not rand");
 
-    let study = study(&trace, &own);
+    let comparison = compared(&trace, &own);
     let rand = |summary: &Summary| {
         let found = summary.functions.iter().find(|of| of.name == "rand");
         found.expect("the library's function has its name").figures.instructions
     };
-    let figures = StudyFigures::from(&study);
+    let figures = ComparisonFigures::from(&comparison);
     assert!(figures.functions.iter().any(|of| of.name == "rand"));
-    for layout in &study.others {
-        assert_eq!(rand(&layout.summary), rand(&study.present), "{:?}", layout.strategy);
+    for layout in &comparison.layouts {
+        assert_eq!(rand(&layout.summary), rand(&comparison.present), "{:?}", layout.strategy);
     }
 }

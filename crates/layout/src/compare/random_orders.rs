@@ -1,30 +1,30 @@
-//! What luck decides: the same path under random orders of its functions.
+//! The same path under random orders of its functions: how much of a layout's cost is chance.
 
 use crate::simulate::Summary;
 use serde::{Deserialize, Serialize};
 
 /// What random orders cost.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Luck {
+pub struct RandomOrders {
     /// How many were tried, with seeds that follow each other.
     pub orders: u32,
     /// The seed of the first.
     pub seed: u64,
     /// Cycles that an instruction waits for memory.
-    pub mcpi: Spread,
+    pub mcpi: CentralRange,
     /// Cycles in all.
-    pub cycles: Spread,
+    pub cycles: CentralRange,
     /// Misses of the nearest cache for instructions.
-    pub misses: Spread,
+    pub misses: CentralRange,
     /// Of these, misses of lines that had been there before.
-    pub replacements: Spread,
+    pub replacements: CentralRange,
     /// How many take fewer cycles than the present layout.
     pub faster: u32,
 }
 
-/// How widely values lie.
+/// A mean and the range around the middle in which at least 95 % of the values lie.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Spread {
+pub struct CentralRange {
     /// Their mean.
     pub mean: f64,
     /// One fortieth of the values are below, rounded down.
@@ -54,10 +54,10 @@ impl From<&Summary> for Cost {
     }
 }
 
-impl Luck {
+impl RandomOrders {
     /// What `random` orders cost, beside the `present` layout; `None` if there are none. The first has `seed`.
     pub(super) fn new(seed: u64, random: &[Cost], present: &Summary) -> Option<Self> {
-        let spread = |of: fn(&Cost) -> f64| Spread::new(random.iter().map(of).collect());
+        let spread = |of: fn(&Cost) -> f64| CentralRange::new(random.iter().map(of).collect());
         Some(Self {
             orders: random.len() as u32,
             seed,
@@ -69,8 +69,9 @@ impl Luck {
         })
     }
 
-    /// How many of the orders lie in the ranges.
-    pub(super) fn range(&self) -> String {
+    /// How many of the orders lie in the ranges, in words.
+    #[must_use]
+    pub fn range(&self) -> String {
         if self.orders < 40 {
             format!("all {}", self.orders)
         } else {
@@ -79,7 +80,7 @@ impl Luck {
     }
 }
 
-impl Spread {
+impl CentralRange {
     /// Of `values`; `None` if there are none. With fewer than 40 the range is from the lowest to the highest.
     #[must_use]
     pub fn new(mut values: Vec<f64>) -> Option<Self> {
@@ -92,14 +93,14 @@ impl Spread {
 
 #[cfg(test)]
 mod tests {
-    use super::Spread;
+    use super::CentralRange;
 
     #[test]
     fn nineteen_of_twenty_values_lie_in_the_range() {
-        let spread = Spread::new((0..200).rev().map(f64::from).collect()).expect("there are values");
-        assert_eq!(spread, Spread { mean: 99.5, low: 5.0, high: 194.0 });
-        let few = Spread::new(vec![3.0, 1.0, 2.0]).expect("there are values");
-        assert_eq!(few, Spread { mean: 2.0, low: 1.0, high: 3.0 });
-        assert_eq!(Spread::new(Vec::new()), None);
+        let spread = CentralRange::new((0..200).rev().map(f64::from).collect()).expect("there are values");
+        assert_eq!(spread, CentralRange { mean: 99.5, low: 5.0, high: 194.0 });
+        let few = CentralRange::new(vec![3.0, 1.0, 2.0]).expect("there are values");
+        assert_eq!(few, CentralRange { mean: 2.0, low: 1.0, high: 3.0 });
+        assert_eq!(CentralRange::new(Vec::new()), None);
     }
 }
