@@ -6,7 +6,7 @@
 //! where they would.
 
 use crate::order::CallGraph;
-use crate::trace::{Function, Trace};
+use crate::trace::{Function, Instruction, Trace};
 
 /// Shared libraries of x86-64 lie above, programs below.
 const LIBRARIES: u64 = 0x7000_0000_0000;
@@ -43,7 +43,7 @@ impl OwnPart {
 fn beyond(trace: &Trace, limit: u64) -> u64 {
     let own = trace.functions().iter().filter(|function| function.address < limit);
     let functions = own.map(|function| function.address.saturating_add(function.size));
-    let code = trace.instructions().iter().map(|one| one.address.saturating_add(u64::from(one.length)));
+    let code = trace.instructions().iter().map(Instruction::end);
     let end = functions.chain(code.filter(|&end| end <= limit)).max().unwrap_or(0);
     end.checked_next_multiple_of(ALIGNMENT).unwrap_or(0)
 }

@@ -1,6 +1,5 @@
 //! Who calls whom in a trace, and how often.
 
-use crate::simulate::code::end_of;
 use crate::trace::{Class, Function, Trace};
 use hashbrown::HashMap;
 use std::collections::BTreeMap;
@@ -75,7 +74,7 @@ impl CallGraph {
                     instruction.address == trace.functions()[graph.node(id).function as usize].address;
                 graph.arrive(id, is_first, before, instruction.address);
             }
-            before = Some((id, instruction.class, end_of(instruction)));
+            before = Some((id, instruction.class, instruction.end()));
         }
         graph
     }

@@ -33,7 +33,7 @@ impl Predictor {
             if self.returns.len() == self.depth {
                 self.returns.pop_front();
             }
-            self.returns.push_back(instruction.address.wrapping_add(u64::from(instruction.length)));
+            self.returns.push_back(instruction.end());
         }
         foreseen || self.prediction == Prediction::Perfect
     }

@@ -113,7 +113,7 @@ impl PipelineRun {
                 self.figures.waits += Cycles(cycle - self.clock);
                 self.last = Some(Single {
                     cycle,
-                    end: end_of(instruction),
+                    end: instruction.end(),
                     address: instruction.address,
                     unit: unit(instruction.class),
                     writes: instruction.writes,
@@ -165,7 +165,7 @@ impl PipelineRun {
     fn pairs(&self, first: &Single, second: &Instruction) -> bool {
         let Issue::AlignedPair(block) = self.pipeline.issue else { return false };
         let (one, other) = (first.unit, unit(second.class));
-        let last = end_of(second).wrapping_sub(1);
+        let last = second.end().wrapping_sub(1);
         one != other
             && one != Unit::All
             && other != Unit::All
@@ -190,7 +190,7 @@ impl PipelineRun {
 
     /// Goes on to what is at `next`: a penalty if it is elsewhere, or was not foreseen.
     fn go_on(&mut self, instruction: &Instruction, next: u64) {
-        let taken = next != end_of(instruction);
+        let taken = next != instruction.end();
         let foreseen = self.predictor.foresees(instruction, taken, next);
         self.figures.taken += u64::from(taken);
         self.figures.mispredicted += u64::from(!foreseen);
@@ -205,9 +205,4 @@ impl PipelineRun {
         self.clock += penalty.0;
         self.figures.penalties += penalty;
     }
-}
-
-/// The first byte after `instruction`.
-const fn end_of(instruction: &Instruction) -> u64 {
-    instruction.address.wrapping_add(instruction.length as u64)
 }
