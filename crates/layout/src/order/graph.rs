@@ -80,7 +80,12 @@ impl CallGraph {
     }
 
     fn add(&mut self, trace: &Trace, function: u32) -> NodeId {
-        self.nodes.push(Node { function, size: extent(trace, function as usize), invocations: 0, steps: 0 });
+        self.nodes.push(Node {
+            function,
+            size: trace.function_size(function as usize),
+            invocations: 0,
+            steps: 0,
+        });
         NodeId(self.nodes.len() as u32 - 1)
     }
 
@@ -158,11 +163,4 @@ impl CallGraph {
         }
         Ok(())
     }
-}
-
-/// The bytes of a function that [`Trace::function_at`] takes for its own.
-pub(crate) fn extent(trace: &Trace, function: usize) -> Bytes {
-    let of = &trace.functions()[function];
-    let next = trace.functions().get(function + 1).map_or(u64::MAX, |next| next.address);
-    Bytes(of.size.min(next - of.address).max(1))
 }

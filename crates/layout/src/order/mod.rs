@@ -26,7 +26,6 @@ mod site;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use graph::extent;
 pub use graph::{CallGraph, Node, NodeId};
 pub use placement::{Placed, Placement, PlacementError};
 pub use site::Site;

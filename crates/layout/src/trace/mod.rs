@@ -19,6 +19,7 @@ pub use writer::Writer;
 use hashbrown::HashMap;
 use std::sync::Arc;
 use warmcore_cachesim::Kind;
+use warmcore_units::Bytes;
 
 /// A function of the traced program.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -108,6 +109,18 @@ impl Trace {
         let before = self.functions.partition_point(|function| function.address <= address).checked_sub(1)?;
         let function = &self.functions[before];
         (address - function.address < function.size.max(1)).then_some(before)
+    }
+
+    /// The bytes that [`function_at`](Self::function_at) takes for those of the function with that index, up to where another
+    /// one begins; at least 1.
+    ///
+    /// # Panics
+    /// If there is no such function.
+    #[must_use]
+    pub fn function_size(&self, function: usize) -> Bytes {
+        let of = &self.functions[function];
+        let next = self.functions.get(function + 1).map_or(u64::MAX, |next| next.address);
+        Bytes(of.size.min(next - of.address).max(1))
     }
 
     /// What was executed, in order.
