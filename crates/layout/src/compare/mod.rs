@@ -16,7 +16,7 @@ mod rows;
 mod tests;
 
 pub use mover::{Layout, Mover};
-pub use random_orders::{CentralRange, RandomOrders};
+pub use random_orders::{CentralRange, RandomOrders, central_range};
 pub use rows::LayoutRow;
 
 use crate::order::{CallGraph, Strategy};

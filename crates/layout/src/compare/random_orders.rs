@@ -85,10 +85,17 @@ impl CentralRange {
     #[must_use]
     pub fn new(mut values: Vec<f64>) -> Option<Self> {
         values.sort_by(f64::total_cmp);
-        let beyond = values.len() / 40;
-        let (low, high) = (*values.get(beyond)?, values[values.len() - 1 - beyond]);
+        let (low, high) = central_range(&values)?;
         Some(Self { mean: values.iter().sum::<f64>() / values.len() as f64, low, high })
     }
+}
+
+/// The range around the middle of `sorted` values that leaves out one fortieth at each end, rounded down: at least 95 % lie in
+/// it. `None` without values.
+#[must_use]
+pub fn central_range(sorted: &[f64]) -> Option<(f64, f64)> {
+    let beyond = sorted.len() / 40;
+    Some((*sorted.get(beyond)?, *sorted.get(sorted.len() - 1 - beyond)?))
 }
 
 #[cfg(test)]
