@@ -17,6 +17,7 @@ pub use reader::{Event, Reader};
 pub use writer::Writer;
 
 use hashbrown::HashMap;
+use std::cmp::Reverse;
 use std::sync::Arc;
 use warmcore_cachesim::Kind;
 use warmcore_units::Bytes;
@@ -32,6 +33,19 @@ pub struct Function {
     pub address: u64,
     /// How many bytes it has.
     pub size: u64,
+}
+
+impl Function {
+    /// Sorts `functions` by address. Of several at one address the longest stays, and of these the one whose name is for
+    /// users: names that libraries keep to themselves begin with underscores.
+    pub(crate) fn one_at_each_address(functions: &mut Vec<Self>) {
+        let underscores = |name: &str| name.bytes().take_while(|&byte| byte == b'_').count();
+        functions.sort_by(|a, b| {
+            let rank = |of: &Self| (of.address, Reverse(of.size), underscores(&of.symbol));
+            rank(a).cmp(&rank(b)).then_with(|| a.symbol.cmp(&b.symbol))
+        });
+        functions.dedup_by_key(|function| function.address);
+    }
 }
 
 /// Data that an instruction touched.

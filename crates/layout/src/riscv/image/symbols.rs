@@ -33,10 +33,9 @@ impl Symbols {
         }
     }
 
-    /// Brings everything in order. Of several names for one place, the longest function stays, and then the first name.
+    /// Brings everything in order. Of several names for one place one stays.
     pub(super) fn sort(&mut self) {
-        self.functions.sort_by(|a, b| (a.address, b.size, &a.symbol).cmp(&(b.address, a.size, &b.symbol)));
-        self.functions.dedup_by_key(|function| function.address);
+        Function::one_at_each_address(&mut self.functions);
     }
 }
 
