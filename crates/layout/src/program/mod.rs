@@ -9,7 +9,7 @@ mod names;
 mod symbols;
 
 pub use error::{MarkerError, ProgramError};
-pub use marker::{Marker, MarkerKind, Place};
+pub use marker::{Marker, MarkerKind};
 
 use crate::trace::Function;
 use object::{Architecture, BinaryFormat, Object, ObjectSegment, SegmentFlags};
