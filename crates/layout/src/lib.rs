@@ -19,10 +19,10 @@ pub mod compare;
 pub mod lab;
 pub mod lackey;
 pub mod linker;
+pub mod movable;
 #[cfg(target_arch = "x86_64")]
 pub mod native;
 pub mod order;
-pub mod own;
 pub mod present;
 pub mod program;
 pub mod relocate;

@@ -125,7 +125,7 @@ pub(crate) struct SimulateArguments {
     #[arg(long, short, visible_alias = "out", value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
 
-    /// Random orders to compare with, on the page: what luck makes of a layout
+    /// Random orders to compare with, on the page: how much of a layout's cost is chance
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = whole::count::<u32>(0..=10_000), requires = "output")]
     pub(crate) random_orders: u32,
 

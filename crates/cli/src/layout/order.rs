@@ -12,8 +12,8 @@ use miette::WrapErr;
 use std::path::PathBuf;
 use warmcore_layout::compare::{Comparison, Layout, Plan};
 use warmcore_layout::linker::{Listing, Sections, script, section_order, symbol_order};
+use warmcore_layout::movable::MovablePart;
 use warmcore_layout::order::{Placement, Strategy};
-use warmcore_layout::own::OwnPart;
 use warmcore_layout::simulate::Setup;
 use warmcore_layout::trace::Trace;
 use warmcore_units::Bytes;
@@ -26,10 +26,10 @@ pub(super) fn run(arguments: &OrderArguments) -> miette::Result<()> {
     input::check_output(&arguments.output, arguments.force, &inputs.collect::<Vec<_>>())?;
     interrupt::end_at_once()?;
     let traced = input::trace(&arguments.trace)?;
-    let own = OwnPart::new(&traced);
+    let movable = MovablePart::new(&traced);
     let sections = sections(&arguments.objects, &traced)?;
     let machine::Simulated { setup, assumptions } = machine::simulated(&arguments.machine, &traced)?;
-    let comparison = compared(&traced, &own, setup)?;
+    let comparison = compared(&traced, &movable, setup)?;
     let is_script = arguments.linker == LinkerName::Script;
     let chosen = chosen(&comparison.layouts, arguments.strategy, is_script);
     let layout = &comparison.layouts[chosen];
@@ -43,7 +43,7 @@ pub(super) fn run(arguments: &OrderArguments) -> miette::Result<()> {
     let choice = Choice { comparison: &comparison, chosen, is_free: arguments.strategy.is_none() };
     let text = predictions(&choice)
         + &link::how(arguments.linker, &arguments.output, gaps(&comparison.layouts, layout.strategy))
-        + &link::left_out(&listing, &own.left_out, arguments.objects.is_empty())
+        + &link::left_out(&listing, &movable.left_out, arguments.objects.is_empty())
         + &terminal::layout::unnamed(&traced)
         + &terminal::layout::assumed(&assumptions);
     crate::output::print(text.as_bytes())
@@ -64,16 +64,16 @@ fn sections(objects: &[PathBuf], trace: &Trace) -> miette::Result<Sections> {
 }
 
 /// Every order that a linker can make, predicted.
-fn compared(trace: &Trace, own: &OwnPart, setup: Setup) -> miette::Result<Comparison> {
+fn compared(trace: &Trace, movable: &MovablePart, setup: Setup) -> miette::Result<Comparison> {
     let plan = Plan {
-        base: own.base,
+        base: movable.base,
         alignment: ALIGNMENT,
         strategies: Strategy::LINKABLE.to_vec(),
         packs: true,
         ..Plan::new("", setup)
     };
     let bar = progress::bar("simulating");
-    let comparison = plan.run(trace, &own.graph, &mut |next, done| {
+    let comparison = plan.run(trace, &movable.graph, &mut |next, done| {
         messages::detail(format_args!("predicting {next}"));
         progress::set(&bar, done);
     });

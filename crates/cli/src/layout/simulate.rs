@@ -10,7 +10,7 @@ use crate::{interrupt, progress, provenance, terminal};
 use serde::Serialize;
 use std::path::Path;
 use warmcore_layout::compare::{Comparison, Plan};
-use warmcore_layout::own::OwnPart;
+use warmcore_layout::movable::MovablePart;
 use warmcore_layout::present::{ComparisonFigures, document};
 use warmcore_layout::simulate::{Setup, Start, Summary};
 use warmcore_layout::trace::Trace;
@@ -77,15 +77,15 @@ fn check(folder: &Path, force: bool) -> miette::Result<()> {
 
 /// The path as it lies and under every order.
 fn compared(arguments: &SimulateArguments, trace: &Trace, setup: Setup) -> miette::Result<Comparison> {
-    let own = OwnPart::new(trace);
+    let movable = MovablePart::new(trace);
     let plan = Plan {
-        base: own.base,
+        base: movable.base,
         alignment: ALIGNMENT,
         random_orders: arguments.random_orders,
         ..Plan::new(path_name(&arguments.trace), setup)
     };
     let bar = progress::bar("simulating orders");
-    let comparison = plan.run(trace, &own.graph, &mut |_, done| progress::set(&bar, done));
+    let comparison = plan.run(trace, &movable.graph, &mut |_, done| progress::set(&bar, done));
     bar.finish_and_clear();
     comparison.map_err(machine::refused)
 }

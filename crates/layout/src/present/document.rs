@@ -1,6 +1,6 @@
 //! The page.
 
-use super::{code, layouts, lead, map, words};
+use super::{answer, code, layouts, map, words};
 use crate::compare::Comparison;
 use crate::simulate::{MAX_ROUNDS, Start};
 use warmcore_record::document::Term;
@@ -25,13 +25,13 @@ pub fn document(comparison: &Comparison) -> Document {
 
 fn verdict(comparison: &Comparison) -> ReportVerdict {
     ReportVerdict {
-        headline: lead::headline(comparison),
+        headline: answer::headline(comparison),
         scope:
             "A model of the machine, for this one path and these data; a measurement on the machine decides."
                 .to_owned(),
         chart: Some(layouts::chart(comparison)),
-        figures: lead::key_figures(comparison),
-        actions: lead::actions(comparison),
+        figures: answer::key_figures(comparison),
+        actions: answer::actions(comparison),
         ..ReportVerdict::default()
     }
 }

@@ -98,7 +98,7 @@ impl From<&Comparison> for ComparisonFigures {
             path: comparison.path.clone(),
             machine: present.machine.clone(),
             start: comparison.setup.start,
-            headline: super::lead::headline(comparison),
+            headline: super::answer::headline(comparison),
             layouts: std::iter::once(first).chain(others).collect(),
             random_orders: comparison.random_orders.clone(),
             functions: present.functions_by_stalls().into_iter().cloned().collect(),

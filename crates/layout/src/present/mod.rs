@@ -5,11 +5,11 @@
 //!               └──► ComparisonFigures   JSON
 //! ```
 
+mod answer;
 mod code;
 mod document;
 mod figures;
 mod layouts;
-mod lead;
 mod map;
 mod words;
 

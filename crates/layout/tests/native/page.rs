@@ -3,8 +3,8 @@
 use crate::compiled::compile;
 use warmcore_cachesim::machines;
 use warmcore_layout::compare::{Comparison, Plan};
+use warmcore_layout::movable::MovablePart;
 use warmcore_layout::native::{self, Request};
-use warmcore_layout::own::OwnPart;
 use warmcore_layout::present::ComparisonFigures;
 use warmcore_layout::simulate::{Setup, Summary};
 use warmcore_layout::trace::Trace;
@@ -25,21 +25,22 @@ fn traced() -> Trace {
     native::trace(&request).unwrap().paths.remove(0)
 }
 
-fn compared(trace: &Trace, own: &OwnPart) -> Comparison {
+fn compared(trace: &Trace, movable: &MovablePart) -> Comparison {
     let setup = Setup::new(machines::dec_3000_600(Cycles(50)));
-    let plan = Plan { base: own.base, ..Plan::new("two draws", setup) };
-    plan.run(trace, &own.graph, &mut |_, _| {}).unwrap()
+    let plan = Plan { base: movable.base, ..Plan::new("two draws", setup) };
+    plan.run(trace, &movable.graph, &mut |_, _| {}).unwrap()
 }
 
 #[test]
 fn functions_of_libraries_are_named_in_every_figure_and_placed_in_none() {
     let trace = traced();
-    let own = OwnPart::new(&trace);
-    assert!(own.left_out.iter().any(|function| function.name == "rand"), "{:?}", own.left_out);
-    let placed = own.graph.nodes().iter().map(|node| trace.functions()[node.function as usize].name.as_str());
+    let movable = MovablePart::new(&trace);
+    assert!(movable.left_out.iter().any(|function| function.name == "rand"), "{:?}", movable.left_out);
+    let placed =
+        movable.graph.nodes().iter().map(|node| trace.functions()[node.function as usize].name.as_str());
     assert_eq!(placed.filter(|name| ["begin", "draw", "rand"].contains(name)).count(), 2, "not rand");
 
-    let comparison = compared(&trace, &own);
+    let comparison = compared(&trace, &movable);
     let rand = |summary: &Summary| {
         let found = summary.functions.iter().find(|of| of.name == "rand");
         found.expect("the library's function has its name").figures.instructions

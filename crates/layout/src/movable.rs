@@ -16,7 +16,7 @@ const ALIGNMENT: u64 = 2 << 20;
 
 /// A trace, seen by its program's linker.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct OwnPart {
+pub struct MovablePart {
     /// The graph of the program's functions alone: what strategies place.
     pub graph: CallGraph,
     /// Functions of others that were executed, in the order of first execution.
@@ -25,7 +25,7 @@ pub struct OwnPart {
     pub base: u64,
 }
 
-impl OwnPart {
+impl MovablePart {
     /// Takes `trace` apart.
     #[must_use]
     pub fn new(trace: &Trace) -> Self {
@@ -33,16 +33,16 @@ impl OwnPart {
         let executed = || all.nodes().iter().map(|node| &trace.functions()[node.function as usize]);
         let limit =
             if executed().any(|function| function.address < LIBRARIES) { LIBRARIES } else { u64::MAX };
-        let is_own = |function: &Function| function.address < limit;
-        let left_out = executed().filter(|one| !is_own(one)).cloned().collect();
-        Self { graph: CallGraph::restricted(trace, is_own), left_out, base: beyond(trace, limit) }
+        let is_movable = |function: &Function| function.address < limit;
+        let left_out = executed().filter(|one| !is_movable(one)).cloned().collect();
+        Self { graph: CallGraph::restricted(trace, is_movable), left_out, base: beyond(trace, limit) }
     }
 }
 
 /// The first multiple of the alignment behind all functions and all code that begin below `limit`.
 fn beyond(trace: &Trace, limit: u64) -> u64 {
-    let own = trace.functions().iter().filter(|function| function.address < limit);
-    let functions = own.map(|function| function.address.saturating_add(function.size));
+    let functions = trace.functions().iter().filter(|function| function.address < limit);
+    let functions = functions.map(|function| function.address.saturating_add(function.size));
     let code = trace.instructions().iter().map(Instruction::end);
     let end = functions.chain(code.filter(|&end| end <= limit)).max().unwrap_or(0);
     end.checked_next_multiple_of(ALIGNMENT).unwrap_or(0)
@@ -62,7 +62,7 @@ mod tests {
         ];
         let mut walk = Walk::new(&functions);
         walk.whole("m").whole("l");
-        let part = OwnPart::new(&walk.trace);
+        let part = MovablePart::new(&walk.trace);
         let movable: Vec<u32> = part.graph.nodes().iter().map(|node| node.function).collect();
         assert_eq!(movable, [0]);
         assert_eq!(part.left_out, functions[2..]);
@@ -73,8 +73,8 @@ mod tests {
     fn a_static_program_lies_where_libraries_would() {
         let mut walk = Walk::new(&[function("m", 0x7fff_f7d0_0000, 64)]);
         walk.whole("m");
-        let part = OwnPart::new(&walk.trace);
+        let part = MovablePart::new(&walk.trace);
         assert_eq!((part.graph.nodes().len(), part.left_out.len()), (1, 0));
-        assert_eq!(OwnPart::new(&Trace::default()).base, 0);
+        assert_eq!(MovablePart::new(&Trace::default()).base, 0);
     }
 }
