@@ -17,7 +17,7 @@ const LONGEST: usize = 15;
 /// Repeated instructions that go on for longer run at full speed to their end.
 const REPEATS_TO_STEP: u64 = 16;
 /// After how many steps the tracer looks again for the cpu of the stepped thread.
-const STAY: u64 = 4096;
+const CPU_CHECK_INTERVAL: u64 = 4096;
 
 /// What a thread will execute next.
 struct Pending {
@@ -57,7 +57,7 @@ impl Stepper {
         let mut signal = 0;
         let mut entering_handler = false;
         loop {
-            if steps % STAY == 0 {
+            if steps % CPU_CHECK_INTERVAL == 0 {
                 self.join_cpu_of(thread);
             }
             self.activity = Activity::Within { last, steps };
