@@ -143,9 +143,9 @@ fn rows(cells: impl Fn(Protocols, Build) -> Vec<Cell>) -> Vec<Row> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::layout::document;
     use crate::mosberger_1996::example::of_the_source;
     use crate::mosberger_1996::source;
+    use crate::page::document;
     use warmcore_record::{Document, Manifest};
 
     fn report(measurements: Measurements) -> Document {
