@@ -8,6 +8,10 @@ mod simulate;
 mod trace;
 
 use crate::args::layout::LayoutCommand;
+use warmcore_units::Bytes;
+
+/// Compilers let functions begin at multiples of it.
+const ALIGNMENT: Bytes = Bytes(16);
 
 pub(crate) fn run(command: &LayoutCommand) -> miette::Result<()> {
     match command {

@@ -2,7 +2,6 @@
 //! `cargo run --package warmcore-layout --example native_order PROGRAM > order.txt`.
 
 use std::collections::BTreeSet;
-use std::num::NonZeroU32;
 use warmcore_cachesim::machines;
 use warmcore_layout::native::{Request, trace};
 use warmcore_layout::order::{CallGraph, Site, Strategy};
@@ -16,7 +15,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut listed = BTreeSet::new();
     for (stack, host) in [("tcp", "TcpHost"), ("rpc", "RpcHost")] {
         let traced = round_trip(&program, stack, host)?;
-        let graph = CallGraph::new(&traced, NonZeroU32::MIN);
+        let graph = CallGraph::new(&traced);
         let placement = Strategy::Bipartite.place(&traced, &graph, &site)?;
         for symbol in placement.symbols(&traced) {
             if listed.insert(symbol.to_owned()) {

@@ -59,8 +59,8 @@ pub struct Between {
     pub last: u64,
 }
 
-/// Reads the output of lackey for a program with `functions`, line by line. Returns the paths between two addresses that
-/// are complete, or all of it as one.
+/// Reads the output of lackey for a program with `functions`, line by line. Returns the first `passes` complete paths
+/// between two addresses and reads no further, or all of it as one path.
 ///
 /// # Errors
 /// If a line cannot be read or parsed, or there is no path.
@@ -68,33 +68,37 @@ pub struct Between {
 /// ```
 /// use warmcore_layout::lackey;
 /// let output = "==1== Lackey\nI  00401000,4\n L 00404010,8\nI  00401004,1\n";
-/// let traces = lackey::read(output.as_bytes(), &[], None)?;
+/// let traces = lackey::read(output.as_bytes(), Vec::new(), None, 1)?;
 /// assert_eq!(traces[0].steps().len(), 2);
 /// # Ok::<(), lackey::LackeyError>(())
 /// ```
 pub fn read(
     mut output: impl BufRead,
-    functions: &[Function],
+    functions: Vec<Function>,
     between: Option<Between>,
+    passes: usize,
 ) -> Result<Vec<Trace>, LackeyError> {
-    let mut reader = Reader { functions, between, traces: Vec::new(), path: None, step: None };
+    let empty = Trace::new(functions);
+    let mut reader = Reader { empty, between, traces: Vec::new(), path: None, step: None };
     let mut text = Vec::new();
-    let mut line = 0;
-    loop {
-        line += 1;
+    let mut lines = 0;
+    while reader.traces.len() < passes {
+        let line = lines + 1;
         text.clear();
         let read = output.read_until(b'\n', &mut text);
         if read.map_err(|source| LackeyError::Unreadable { line, source })? == 0 {
             break;
         }
         reader.line(line, text.trim_ascii_end())?;
+        lines = line;
     }
-    reader.finish(line - 1)
+    reader.finish(lines)
 }
 
 /// What has been read so far.
-struct Reader<'a> {
-    functions: &'a [Function],
+struct Reader {
+    /// What each path begins as: it shares the functions.
+    empty: Trace,
     between: Option<Between>,
     traces: Vec<Trace>,
     /// The path that has begun.
@@ -103,7 +107,7 @@ struct Reader<'a> {
     step: Option<(Instruction, Vec<Access>)>,
 }
 
-impl Reader<'_> {
+impl Reader {
     fn line(&mut self, line: u64, text: &[u8]) -> Result<(), LackeyError> {
         let (kinds, rest): (&[Kind], &[u8]) = match text {
             [b'I', b' ', b' ', rest @ ..] => (&[Kind::Fetch], rest),
@@ -134,10 +138,10 @@ impl Reader<'_> {
                     self.traces.extend(self.path.take());
                 }
                 if address == first && self.path.is_none() {
-                    self.path = Some(Trace::new(self.functions.to_vec()));
+                    self.path = Some(self.empty.clone());
                 }
             }
-            None if self.path.is_none() => self.path = Some(Trace::new(self.functions.to_vec())),
+            None if self.path.is_none() => self.path = Some(self.empty.clone()),
             None => {}
         }
         let instruction = Instruction {
@@ -195,7 +199,7 @@ mod tests {
 
     fn read(output: &str, between: Option<(u64, u64)>) -> Result<Vec<Trace>, LackeyError> {
         let between = between.map(|(first, last)| Between { first, last });
-        super::read(output.as_bytes(), &[], between)
+        super::read(output.as_bytes(), Vec::new(), between, usize::MAX)
     }
 
     fn addresses(trace: &Trace) -> Vec<u64> {
@@ -226,6 +230,16 @@ mod tests {
         assert_eq!(period, [[0x40_1003, 0x40_1007]]);
         let none: Result<Vec<Vec<u64>>, _> = cut(0x40_1009, 0x40_1000);
         assert!(matches!(none, Err(LackeyError::Empty { lines: 12 })), "{none:?}");
+    }
+
+    #[test]
+    fn nothing_is_read_behind_the_last_pass() {
+        let output = format!("{}I  zz,8\n", "I  00401000,3\nI  00401003,4\n".repeat(3));
+        let between = Some(Between { first: 0x40_1000, last: 0x40_1003 });
+        let read = |passes| super::read(output.as_bytes(), Vec::new(), between, passes);
+        assert_eq!(read(2).unwrap().len(), 2);
+        assert_eq!(read(3).unwrap().len(), 3, "the malformed line comes behind it");
+        assert!(matches!(read(4), Err(LackeyError::Malformed { line: 7, .. })));
     }
 
     #[test]

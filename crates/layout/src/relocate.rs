@@ -5,7 +5,6 @@
 //! become shorter, stays as it is.
 
 use crate::order::Placement;
-use crate::order::extent;
 use crate::trace::{Function, Instruction, Trace};
 use std::collections::BTreeMap;
 use thiserror::Error;
@@ -75,7 +74,7 @@ impl<'a> Map<'a> {
             let Some(function) = functions.get(at) else {
                 return Err(RelocateError::Unknown { function: one.function, functions: functions.len() });
             };
-            let needed = extent(trace, at).0;
+            let needed = trace.function_size(at).0;
             if one.size.0 < needed {
                 let name = function.name.clone();
                 return Err(RelocateError::Size { name, needed, given: one.size.0 });
@@ -114,11 +113,13 @@ impl<'a> Map<'a> {
 
     fn functions(&self) -> Vec<Function> {
         let stays = |at: usize, function: &Function| {
-            let end = function.address.saturating_add(extent(self.trace, at).0);
+            let end = function.address.saturating_add(self.trace.function_size(at).0);
             self.occupant(function.address, end).is_none()
         };
         let moved = |(at, function): (usize, &Function)| match self.address[at] {
-            Some(address) => Some(Function { address, size: extent(self.trace, at).0, ..function.clone() }),
+            Some(address) => {
+                Some(Function { address, size: self.trace.function_size(at).0, ..function.clone() })
+            }
             None => stays(at, function).then(|| function.clone()),
         };
         self.trace.functions().iter().enumerate().filter_map(moved).collect()

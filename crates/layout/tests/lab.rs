@@ -127,12 +127,10 @@ fn outlining_moves_exceptional_code_away_and_changes_nothing_else() {
         assert!(50 * difference < std.steps().len(), "the paths differ by {difference} instructions");
         let taken = |trace: &Trace| simulated(trace).pipeline.taken;
         assert!(taken(&out) < taken(&std), "fewer branches are taken");
-        let unused = |trace: &Trace| {
-            let path = simulated(trace).path;
-            1.0 - path.executed.0 as f64 / path.lines.0 as f64
-        };
+        let unused = |trace: &Trace| simulated(trace).path.unused_part();
         let (std, out) = (unused(&std), unused(&out));
-        assert!(out < 0.8 * std, "{protocols:?}: {out:.3} of fetched blocks are unused, {std:.3} without");
+        // The goal: outlining cuts the unused share of fetched blocks by a quarter.
+        assert!(out <= 0.75 * std, "{protocols:?}: {out:.3} of fetched blocks are unused, {std:.3} without");
     }
 }
 

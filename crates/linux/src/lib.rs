@@ -66,6 +66,7 @@ pub mod scheduler_counts;
 pub mod steal;
 #[cfg(target_arch = "x86_64")]
 pub mod stepping;
+mod stop_point;
 mod tree;
 pub mod tuning;
 #[allow(unsafe_code)]
@@ -86,6 +87,7 @@ pub use protocol_thread::ProtocolThread;
 pub use region::{Pages, Region};
 pub use scheduler_counts::{SchedulerCounts, ThreadNumber};
 pub use steal::Steal;
+pub use stop_point::StopPoint;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! Source: figures, claims ─┐
-//!                          ├─► Reproduction: claims with verdicts ──► layout, summary
+//!                          ├─► Reproduction: claims with verdicts ──► page, summary
 //! Evidence: what was ──────┘
 //! simulated or measured
 //! ```
@@ -17,7 +17,7 @@
 //! | [`reading`] | which values count as the published one |
 //! | [`finding`] | the values found for a claim, with intervals and places |
 //! | [`verdict`] | the rule by which claims are judged |
-//! | [`layout`] | the report on a source |
+//! | [`page`] | the report on a source |
 //! | [`summary`] | the claims in a form for other programs |
 //!
 //! | source | module |
@@ -59,8 +59,8 @@ pub mod claim;
 pub mod falsafi_1998;
 pub mod finding;
 pub mod foong_2004;
-pub mod layout;
 pub mod mosberger_1996;
+pub mod page;
 pub mod reading;
 pub mod salehi_1994;
 pub mod source;
@@ -70,7 +70,7 @@ pub mod verdict;
 
 pub use claim::{Basis, Claim, Concluded};
 pub use finding::{Finding, Value, ValueAt};
-pub use layout::document;
+pub use page::document;
 pub use reading::Reading;
 pub use source::{Conclusion, Evidence, PublishedFigure, Reproduction, Source};
 pub use summary::Summary;

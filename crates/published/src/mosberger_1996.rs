@@ -29,6 +29,6 @@ pub mod values;
 mod example;
 
 pub use points::{
-    Build, CacheCounts, Classified, Improvement, Measurements, Point, Run, Saving, Stack, Stages,
+    Build, CacheCounts, Classified, Improvement, Measurements, Point, Protocols, Run, Saving, Stages,
 };
 pub use source::source;

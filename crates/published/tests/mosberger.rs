@@ -2,14 +2,14 @@
 //! figures, but their order and their direction.
 
 use warmcore_published::mosberger_1996::laboratory::{Effort, simulate};
-use warmcore_published::mosberger_1996::{Build, Measurements, Run, Stack, source};
+use warmcore_published::mosberger_1996::{Build, Measurements, Protocols, Run, source};
 
 fn found() -> Measurements {
     simulate(Effort { orders: 3 }, &mut |_, _| ()).expect("the laboratory runs")
 }
 
 /// As the linker, or the technique, has placed it.
-fn run(found: &Measurements, stack: Stack, build: Build) -> &Run {
+fn run(found: &Measurements, stack: Protocols, build: Build) -> &Run {
     let point = found.points.iter().find(|point| (point.stack, point.build) == (stack, build));
     &point.expect("every build is simulated").runs[0]
 }
@@ -17,7 +17,7 @@ fn run(found: &Measurements, stack: Stack, build: Build) -> &Run {
 #[test]
 fn techniques_help_in_the_source_s_order_and_by_as_much_as_can_be_expected() {
     let found = found();
-    for stack in Stack::ALL {
+    for stack in Protocols::ALL {
         let of = |build| run(&found, stack, build);
         let cycles = Build::ALL.map(|build| of(build).cycles());
         assert!(cycles.is_sorted_by(|before, after| before > after), "{stack}: {cycles:?}");

@@ -2,10 +2,12 @@
 
 use super::values::{self, ProgramLine};
 use super::{quantity, whole};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
+use warmcore_layout::order::Strategy;
 use warmcore_layout::program::Marker;
 use warmcore_layout::simulate::Start;
 
@@ -85,8 +87,8 @@ pub(crate) struct OrderArguments {
     pub(crate) trace: PathBuf,
 
     /// The order to write [default: the one with the fewest predicted cycles]
-    #[arg(long, value_name = "NAME", value_enum)]
-    pub(crate) strategy: Option<OrderName>,
+    #[arg(long, value_name = "NAME", value_parser = strategies())]
+    pub(crate) strategy: Option<Strategy>,
 
     /// The linker that will read it
     #[arg(long = "for", value_name = "LINKER", value_enum, default_value = "lld")]
@@ -123,7 +125,7 @@ pub(crate) struct SimulateArguments {
     #[arg(long, short, visible_alias = "out", value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
 
-    /// Random orders to compare with, on the page: what luck makes of a layout
+    /// Random orders to compare with, on the page: how much of a layout's cost is chance
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = whole::count::<u32>(0..=10_000), requires = "output")]
     pub(crate) random_orders: u32,
 
@@ -171,32 +173,13 @@ pub(crate) struct MeasureArguments {
     #[arg(long, value_name = "FIGURE", value_enum, default_value = "time")]
     pub(crate) read: FigureName,
 
-    /// A smaller figure is better, as of a time; the default
-    #[arg(long, conflicts_with = "more_is_better")]
-    pub(crate) less_is_better: bool,
-
-    /// A larger figure is better, as of a rate
+    /// A larger figure is better, as of a rate [default: a smaller one, as of a time]
     #[arg(long)]
     pub(crate) more_is_better: bool,
 
     /// After how long a run is ended, which ends the measurement
     #[arg(long, value_name = "SECONDS", value_parser = quantity::pause, default_value = "60")]
     pub(crate) time_limit: Duration,
-}
-
-/// An order that a linker can make.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
-pub(crate) enum OrderName {
-    /// In the order of first invocation
-    Linear,
-    /// Functions called once apart from those called more often
-    Bipartite,
-    /// Each function behind its most frequent caller
-    Chains,
-    /// The ends of the heaviest edges of the call graph near each other
-    PettisHansen,
-    /// Each function where it adds the fewest replacement misses
-    Micro,
 }
 
 /// Who reads the order.
@@ -229,6 +212,14 @@ pub(crate) enum FigureName {
     Time,
     /// The last number on standard output
     LastNumber,
+}
+
+/// Reads the name of an order that a linker can make; the help says what each does.
+fn strategies() -> impl TypedValueParser<Value = Strategy> {
+    let named = |strategy: Strategy| PossibleValue::new(strategy.name()).help(strategy.about());
+    PossibleValuesParser::new(Strategy::LINKABLE.map(named)).try_map(|name| {
+        Strategy::LINKABLE.into_iter().find(|strategy| strategy.name() == name).ok_or("no such order")
+    })
 }
 
 fn marker(text: &str) -> Result<Marker, String> {

@@ -3,8 +3,9 @@
 use crate::args::layout::{MachineChoice, MachineName};
 use crate::misuse::misuse;
 use crate::probe::look;
-use miette::{IntoDiagnostic, WrapErr};
+use miette::{IntoDiagnostic, WrapErr, miette};
 use warmcore_cachesim::{Description, Straddling, machines};
+use warmcore_layout::compare::CompareError;
 use warmcore_layout::simulate::{Pipeline, Setup};
 use warmcore_layout::trace::Trace;
 use warmcore_linux::Probe;
@@ -64,6 +65,14 @@ pub(super) fn impossible(fault: &Fault) -> miette::Report {
         "--machine or --latencies: {} is {}, expected {}",
         fault.field, fault.found, fault.expected
     ))
+}
+
+/// Why layouts cannot be compared, in the words of the flags.
+pub(super) fn refused(error: CompareError) -> miette::Report {
+    match error {
+        CompareError::Setup(fault) => impossible(&fault),
+        CompareError::Relocate(error) => miette!("{error}"),
+    }
 }
 
 /// What each level takes, and what memory takes.

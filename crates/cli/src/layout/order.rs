@@ -2,24 +2,21 @@
 
 mod link;
 
-use super::{input, machine};
-use crate::args::layout::{LinkerName, OrderArguments, OrderName};
+use super::{ALIGNMENT, input, machine};
+use crate::args::layout::{LinkerName, OrderArguments};
 use crate::calibrate::existing;
 use crate::misuse::{OrMisuse, misuse};
 use crate::terminal::layout::order::{Choice, predictions};
 use crate::{folder, interrupt, messages, progress, terminal};
-use miette::{WrapErr, miette};
+use miette::WrapErr;
 use std::path::PathBuf;
+use warmcore_layout::compare::{Comparison, Layout, Plan};
 use warmcore_layout::linker::{Listing, Sections, script, section_order, symbol_order};
-use warmcore_layout::order::{Placement, Site, Strategy};
-use warmcore_layout::own::OwnPart;
-use warmcore_layout::predict::{PredictError, Predicted, Prediction};
+use warmcore_layout::movable::MovablePart;
+use warmcore_layout::order::{Placement, Strategy};
 use warmcore_layout::simulate::Setup;
 use warmcore_layout::trace::Trace;
 use warmcore_units::Bytes;
-
-/// Compilers let functions begin at multiples of it.
-const ALIGNMENT: Bytes = Bytes(16);
 
 /// The largest object file that is read, in bytes.
 const LONGEST_OBJECT: u64 = 1 << 30;
@@ -29,25 +26,24 @@ pub(super) fn run(arguments: &OrderArguments) -> miette::Result<()> {
     input::check_output(&arguments.output, arguments.force, &inputs.collect::<Vec<_>>())?;
     interrupt::end_at_once()?;
     let traced = input::trace(&arguments.trace)?;
-    let own = OwnPart::new(&traced);
-    let sections = sections(&arguments.objects, &own.trace)?;
+    let movable = MovablePart::new(&traced);
+    let sections = sections(&arguments.objects, &traced)?;
     let machine::Simulated { setup, assumptions } = machine::simulated(&arguments.machine, &traced)?;
-    let now = setup.run(&own.trace).map_err(|fault| machine::impossible(&fault))?;
-    let all = all(&own, &setup)?;
+    let comparison = compared(&traced, &movable, setup)?;
     let is_script = arguments.linker == LinkerName::Script;
-    let chosen = chosen(&all, arguments.strategy.map(strategy), is_script);
-    let placement = &written(&all[chosen], is_script).placement;
-    let listing = listing(arguments.linker, &own.trace, placement, &sections);
+    let chosen = chosen(&comparison.layouts, arguments.strategy, is_script);
+    let layout = &comparison.layouts[chosen];
+    let listing = listing(arguments.linker, &traced, &layout.placement, &sections);
     if listing.text.is_empty() {
         return Err(nothing_to_move(&arguments.objects));
     }
     interrupt::finish_first(|| {
         folder::write(&arguments.output, listing.text.as_bytes(), existing(arguments.force))
     })?;
-    let choice = Choice { all: &all, chosen, is_script, is_free: arguments.strategy.is_none() };
-    let text = predictions(&now, &choice, &setup)
-        + &link::how(arguments.linker, &arguments.output, &all[chosen])
-        + &link::left_out(&listing, &own.left_out, arguments.objects.is_empty())
+    let choice = Choice { comparison: &comparison, chosen, is_free: arguments.strategy.is_none() };
+    let text = predictions(&choice)
+        + &link::how(arguments.linker, &arguments.output, gaps(&comparison.layouts, layout.strategy))
+        + &link::left_out(&listing, &movable.left_out, arguments.objects.is_empty())
         + &terminal::layout::unnamed(&traced)
         + &terminal::layout::assumed(&assumptions);
     crate::output::print(text.as_bytes())
@@ -68,39 +64,37 @@ fn sections(objects: &[PathBuf], trace: &Trace) -> miette::Result<Sections> {
 }
 
 /// Every order that a linker can make, predicted.
-fn all(own: &OwnPart, setup: &Setup) -> miette::Result<Vec<Prediction>> {
-    let site = Site::new(&setup.caches, own.base, ALIGNMENT).map_err(|fault| machine::impossible(&fault))?;
-    let strategies: Vec<Strategy> =
-        Strategy::ALL.into_iter().filter(|one| !matches!(one, Strategy::Pessimal { .. })).collect();
+fn compared(trace: &Trace, movable: &MovablePart, setup: Setup) -> miette::Result<Comparison> {
+    let plan = Plan {
+        base: movable.base,
+        alignment: ALIGNMENT,
+        strategies: Strategy::LINKABLE.to_vec(),
+        packs: true,
+        ..Plan::new("", setup)
+    };
     let bar = progress::bar("simulating");
-    let mut all = Vec::new();
-    for (done, &strategy) in strategies.iter().enumerate() {
-        progress::set(&bar, done as f64 / strategies.len() as f64);
-        messages::detail(format_args!("predicting {strategy:?}"));
-        all.push(Prediction::new(&own.trace, strategy, setup, &site).map_err(refused)?);
-    }
+    let comparison = plan.run(trace, &movable.graph, &mut |next, done| {
+        messages::detail(format_args!("predicting {next}"));
+        progress::set(&bar, done);
+    });
     bar.finish_and_clear();
-    Ok(all)
+    comparison.map_err(machine::refused)
 }
 
-fn refused(error: PredictError) -> miette::Report {
-    match error {
-        PredictError::Fault(fault) => machine::impossible(&fault),
-        PredictError::Relocate(error) => miette!("{error}"),
-    }
+/// The place of the layout of the strategy that was asked for, or else of the one with the fewest cycles: the order alone, unless
+/// the form can have gaps.
+fn chosen(all: &[Layout], asked_for: Option<Strategy>, is_script: bool) -> usize {
+    let written = |strategy: Strategy| {
+        all.iter().rposition(|one| one.strategy == strategy && (is_script || one.gaps.is_none()))
+    };
+    let cycles = |&place: &usize| all[place].summary.cycles();
+    let fewest = || Strategy::LINKABLE.into_iter().filter_map(written).min_by_key(cycles);
+    asked_for.and_then(written).or_else(fewest).unwrap_or(0)
 }
 
-/// What is written of a prediction: the order alone, unless the form can have gaps.
-fn written(prediction: &Prediction, is_script: bool) -> &Predicted {
-    prediction.gaps.as_ref().filter(|_| is_script).unwrap_or(&prediction.order)
-}
-
-/// The place of the strategy that was asked for, or else of the one with the fewest cycles.
-fn chosen(all: &[Prediction], asked_for: Option<Strategy>, is_script: bool) -> usize {
-    let is_asked_for = |one: &Prediction| Some(one.strategy) == asked_for;
-    let cycles = |&place: &usize| written(&all[place], is_script).summary.cycles();
-    let fewest = || (0..all.len()).min_by_key(cycles).unwrap_or(0);
-    all.iter().position(is_asked_for).unwrap_or_else(fewest)
+/// The gaps that a strategy wants.
+fn gaps(all: &[Layout], strategy: Strategy) -> Bytes {
+    all.iter().filter(|one| one.strategy == strategy).find_map(|one| one.gaps).unwrap_or_default()
 }
 
 fn listing(linker: LinkerName, trace: &Trace, placement: &Placement, sections: &Sections) -> Listing {
@@ -120,14 +114,4 @@ fn nothing_to_move(objects: &[PathBuf]) -> miette::Report {
     misuse(
         "--object: none of the traced functions has a section of its own there: compile with -ffunction-sections (rustc does)",
     )
-}
-
-fn strategy(name: OrderName) -> Strategy {
-    match name {
-        OrderName::Linear => Strategy::Linear,
-        OrderName::Bipartite => Strategy::Bipartite,
-        OrderName::Chains => Strategy::Chains { page: Bytes(4096) },
-        OrderName::PettisHansen => Strategy::PettisHansen,
-        OrderName::Micro => Strategy::Micro,
-    }
 }

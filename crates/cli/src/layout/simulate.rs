@@ -1,25 +1,23 @@
 //! `warmcore layout simulate`.
 
-use super::{input, machine};
+use super::{ALIGNMENT, input, machine};
 use crate::args::layout::SimulateArguments;
 use crate::calibrate::existing;
 use crate::folder::Folder;
 use crate::json::{self, Versioned};
 use crate::misuse::OrMisuse;
 use crate::{interrupt, progress, provenance, terminal};
-use miette::miette;
 use serde::Serialize;
 use std::path::Path;
-use warmcore_layout::order::Strategy;
-use warmcore_layout::own::OwnPart;
-use warmcore_layout::present::{Plan, Study, StudyError, StudyFigures, document};
+use warmcore_layout::compare::{Comparison, Plan};
+use warmcore_layout::movable::MovablePart;
+use warmcore_layout::present::{ComparisonFigures, document};
 use warmcore_layout::simulate::{Setup, Start, Summary};
 use warmcore_layout::trace::Trace;
 use warmcore_record::atomic_file;
-use warmcore_units::Bytes;
 
 /// Version of what `--json` prints.
-const SCHEMA: u32 = 1;
+const SCHEMA: u32 = 2;
 
 /// The files of `--output`.
 const FILES: [&str; 2] = ["report.html", "figures.json"];
@@ -42,17 +40,27 @@ pub(super) fn run(arguments: &SimulateArguments) -> miette::Result<()> {
     }
     let trace = input::trace(&arguments.trace)?;
     let machine::Simulated { setup, assumptions } = machine::simulated(&arguments.machine, &trace)?;
-    let summary = setup.run(&trace).map_err(|fault| machine::impossible(&fault))?;
+    let comparison = match &arguments.output {
+        Some(_) => Some(compared(arguments, &trace, setup.clone())?),
+        None => None,
+    };
+    let alone;
+    let present = match &comparison {
+        Some(comparison) => &comparison.present,
+        None => {
+            alone = setup.run(&trace).map_err(|fault| machine::impossible(&fault))?;
+            &alone
+        }
+    };
     let mut text = if arguments.json {
-        let (start, icpi, mcpi) = (setup.start, summary.icpi(), summary.mcpi());
-        let object = Simulation { start, assumptions: &assumptions, icpi, mcpi, summary: &summary };
+        let (start, icpi, mcpi) = (setup.start, present.icpi(), present.mcpi());
+        let object = Simulation { start, assumptions: &assumptions, icpi, mcpi, summary: present };
         json::pretty(&Versioned::new(SCHEMA, object))?
     } else {
-        terminal::layout::simulation(&summary, &setup, &assumptions)
+        terminal::layout::simulation(present, &setup, &assumptions)
     };
-    if let Some(folder) = &arguments.output {
-        let study = study(arguments, &trace, setup)?;
-        interrupt::finish_first(|| write(folder, arguments.force, &study))?;
+    if let Some((folder, comparison)) = arguments.output.as_ref().zip(comparison.as_ref()) {
+        interrupt::finish_first(|| write(folder, arguments.force, comparison))?;
         if !arguments.json {
             text += &format!("The page: {}.\n", folder.join(FILES[0]).display());
         }
@@ -68,33 +76,29 @@ fn check(folder: &Path, force: bool) -> miette::Result<()> {
 }
 
 /// The path as it lies and under every order.
-fn study(arguments: &SimulateArguments, trace: &Trace, setup: Setup) -> miette::Result<Study> {
-    let own = OwnPart::new(trace);
+fn compared(arguments: &SimulateArguments, trace: &Trace, setup: Setup) -> miette::Result<Comparison> {
+    let movable = MovablePart::new(trace);
     let plan = Plan {
-        base: own.base,
-        alignment: Bytes(16),
-        strategies: Strategy::ALL.to_vec(),
+        base: movable.base,
+        alignment: ALIGNMENT,
         random_orders: arguments.random_orders,
         ..Plan::new(path_name(&arguments.trace), setup)
     };
-    let bar = progress::open_ended("simulating orders");
-    let study = plan.run(&own.trace);
+    let bar = progress::bar("simulating orders");
+    let comparison = plan.run(trace, &movable.graph, &mut |_, done| progress::set(&bar, done));
     bar.finish_and_clear();
-    study.map_err(|error| match error {
-        StudyError::Setup(fault) => machine::impossible(&fault),
-        StudyError::Layout(error) => miette!("{error}"),
-    })
+    comparison.map_err(machine::refused)
 }
 
 fn path_name(trace: &Path) -> String {
     trace.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-fn write(folder: &Path, force: bool, study: &Study) -> miette::Result<()> {
-    let mut document = document(study);
+fn write(folder: &Path, force: bool, comparison: &Comparison) -> miette::Result<()> {
+    let mut document = document(comparison);
     document.manifest.command = provenance::command();
     let folder = Folder::open(folder, existing(force), &FILES)?;
     let page = folder.write(FILES[0], warmcore_report::render(&document).as_bytes());
-    let figures = || folder.write(FILES[1], json::pretty(&StudyFigures::from(study))?.as_bytes());
+    let figures = || folder.write(FILES[1], json::pretty(&ComparisonFigures::from(comparison))?.as_bytes());
     page.and_then(|()| figures()).map_err(|error| folder.taken_back(error))
 }

@@ -10,8 +10,9 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 use warmcore_layout::lackey::{self, Between};
-use warmcore_layout::program::{Place, Program};
+use warmcore_layout::program::Program;
 use warmcore_layout::trace::Trace;
+use warmcore_linux::StopPoint;
 
 /// The longest output of lackey's, in bytes: a line has about twenty.
 const LONGEST_OUTPUT: u64 = 64 << 30;
@@ -93,16 +94,16 @@ fn read(arguments: &TraceArguments, output: &Path, program: &Path) -> miette::Re
     warmcore_files::check(output, LONGEST_OUTPUT).or_misuse().wrap_err_with(named)?;
     let program = Program::read(program).or_misuse()?;
     let address = |marker| match program.place(marker).or_misuse()? {
-        Place::Code(address) => Ok(address),
-        Place::Store { .. } => Err(misuse("--lackey: stores are no markers, expected code")),
+        StopPoint::Execute(address) => Ok(address),
+        StopPoint::Store { .. } => Err(misuse("--lackey: stores are no markers, expected code")),
     };
     let between = Between { first: address(&arguments.from)?, last: address(&arguments.to)? };
     let file = File::open(output).or_misuse().wrap_err_with(named)?;
-    let paths = lackey::read(BufReader::new(file), &program.functions(0), Some(between));
-    let mut paths = paths.or_misuse().wrap_err_with(|| {
+    let passes = arguments.passes.into();
+    let paths = lackey::read(BufReader::new(file), program.functions(0), Some(between), passes);
+    let paths = paths.or_misuse().wrap_err_with(|| {
         format!("{} (a program that may lie anywhere has to be linked with -no-pie)", named())
     })?;
-    paths.truncate(arguments.passes.into());
     Ok(Traced { paths, end: None })
 }
 

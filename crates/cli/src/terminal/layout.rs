@@ -5,9 +5,8 @@ pub(crate) mod order;
 
 use super::{counted, table};
 use crate::visible::visible;
-use std::num::NonZeroU32;
 use warmcore_layout::order::CallGraph;
-use warmcore_layout::simulate::{Column, FunctionFigures, Setup, Side, Start, Summary};
+use warmcore_layout::simulate::{Column, Setup, Side, Start, Summary};
 use warmcore_layout::trace::Trace;
 
 /// How many functions are listed.
@@ -15,7 +14,7 @@ const LISTED: usize = 15;
 
 /// What was traced, in `lengths` passes.
 pub(crate) fn traced(trace: &Trace, lengths: &[usize]) -> String {
-    let graph = CallGraph::new(trace, NonZeroU32::MIN);
+    let graph = CallGraph::new(trace);
     let executed: u64 = trace.instructions().iter().map(|one| u64::from(one.length)).sum();
     let whole: u64 = graph.nodes().iter().map(|node| node.size.0).sum();
     let mut nodes: Vec<_> = graph.nodes().iter().collect();
@@ -113,8 +112,7 @@ fn cycles(summary: &Summary) -> String {
 
 /// The functions that wait longest for memory.
 fn functions(summary: &Summary) -> String {
-    let mut functions: Vec<&FunctionFigures> = summary.functions.iter().collect();
-    functions.sort_by_key(|function| std::cmp::Reverse(function.figures.stalls.all()));
+    let functions = summary.functions_by_stalls();
     let mut table =
         table(["function", "waits, cycles", "for code", "misses of code", "replacement", "instructions"]);
     for function in functions.iter().take(LISTED) {

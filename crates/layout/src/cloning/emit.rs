@@ -24,12 +24,12 @@ pub(super) struct Draft<'a> {
 pub(super) type Moved = HashMap<u64, u64>;
 
 impl Draft<'_> {
-    /// The words of the clone. If `specialise`, calls to near functions are one jump: the "PC-relative branch" of §3.2.
+    /// The words of the clone. Calls to near functions are one jump: the "PC-relative branch" of §3.2.
     ///
     /// # Errors
     /// If it does not reach what it refers to.
-    pub(super) fn words(&self, moved: &Moved, specialise: bool) -> Result<Vec<u32>, CloneError> {
-        let places = self.places(moved, specialise);
+    pub(super) fn words(&self, moved: &Moved) -> Result<Vec<u32>, CloneError> {
+        let places = self.places(moved);
         let mut words = Vec::new();
         for (index, item) in self.items.iter().enumerate() {
             let reached = self.emit(index, item, &places, moved, &mut words);
@@ -39,14 +39,14 @@ impl Draft<'_> {
     }
 
     /// Where each word will be, and the end.
-    fn places(&self, moved: &Moved, specialise: bool) -> Vec<u64> {
+    fn places(&self, moved: &Moved) -> Vec<u64> {
         let mut place = self.address;
         let mut places = vec![place];
         let mut is_short = false;
         for item in &self.items {
             match item {
                 Item::Call { target, .. } => {
-                    is_short = specialise && self.is_near(goes_to(*target, moved));
+                    is_short = self.is_near(goes_to(*target, moved));
                     place += 4;
                 }
                 Item::Called if is_short => {}
@@ -106,12 +106,6 @@ impl Draft<'_> {
         };
         CloneError::TooFar { function, address, target }
     }
-}
-
-/// How many bytes the clone has at least: with every call near.
-pub(super) fn shortest(items: &[Item]) -> u64 {
-    let calls = items.iter().filter(|item| **item == Item::Called).count();
-    4 * (items.len() - calls) as u64
 }
 
 fn goes_to(target: u64, moved: &Moved) -> u64 {

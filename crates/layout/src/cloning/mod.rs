@@ -46,20 +46,16 @@ pub struct Cloned {
 }
 
 /// Clones functions of `image`: for each of `placements`, the one with that index in [`Image::functions`] to that address.
-/// If `specialise`, calls in the clones to functions within about 1 MiB are one instruction instead of two.
+/// Calls in the clones to functions within about 1 MiB are one instruction instead of two.
 ///
 /// # Errors
 /// If a function cannot be moved or not there; [`CloneError`] tells the reasons.
-pub fn clone_functions(
-    image: &Image,
-    placements: &[(usize, u64)],
-    specialise: bool,
-) -> Result<Cloned, CloneError> {
+pub fn clone_functions(image: &Image, placements: &[(usize, u64)]) -> Result<Cloned, CloneError> {
     let drafts = drafts(image, placements)?;
     let moved = moved(&drafts)?;
     let mut clones = Vec::new();
     for draft in &drafts {
-        let words = draft.words(&moved, specialise)?;
+        let words = draft.words(&moved)?;
         clones.push((named(draft, 4 * words.len() as u64), words));
     }
     let functions: Vec<Function> = clones.iter().map(|(function, _)| function.clone()).collect();
@@ -70,16 +66,6 @@ pub fn clone_functions(
         image.symbols.add(function.clone());
     }
     Ok(Cloned { image, clones: functions })
-}
-
-/// How many bytes the clone of the function with that index has, if `specialise` and everything it calls is near, or
-/// not.
-///
-/// # Errors
-/// If it cannot be moved.
-pub fn clone_size(image: &Image, index: usize, specialise: bool) -> Result<u64, CloneError> {
-    let draft = draft(image, index, 0)?;
-    Ok(if specialise { emit::shortest(&draft.items) } else { draft.function.size })
 }
 
 fn drafts<'a>(image: &'a Image, placements: &[(usize, u64)]) -> Result<Vec<Draft<'a>>, CloneError> {

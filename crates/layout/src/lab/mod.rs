@@ -17,8 +17,12 @@ pub use exchange::{Classifying, Switches, trace};
 pub use images::Form;
 pub use placed::placed;
 
+use core::fmt;
+use serde::{Deserialize, Serialize};
+
 /// A stack of figure 1.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Protocols {
     /// TCPTEST, TCP, IP, VNET, ETH, LANCE.
     TcpIp,
@@ -27,7 +31,7 @@ pub enum Protocols {
 }
 
 impl Protocols {
-    /// Both.
+    /// Both, in the source's order.
     pub const ALL: [Self; 2] = [Self::TcpIp, Self::Rpc];
 
     /// How the program's functions call it.
@@ -36,5 +40,15 @@ impl Protocols {
             Self::TcpIp => "tcp",
             Self::Rpc => "rpc",
         }
+    }
+}
+
+/// As the source calls it.
+impl fmt::Display for Protocols {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::TcpIp => "TCP/IP",
+            Self::Rpc => "RPC",
+        })
     }
 }

@@ -5,7 +5,6 @@ use crate::cloning::{self, clone_functions};
 use crate::order::{CallGraph, Placement, Site, Strategy};
 use crate::riscv::Image;
 use crate::trace::Trace;
-use std::num::NonZeroU32;
 
 /// A program in which `strategy` has placed clones of the functions that its path executes.
 ///
@@ -27,7 +26,7 @@ pub fn placed(
 }
 
 fn place(traced: &Trace, strategy: Strategy, site: &Site) -> Result<Placement, LabError> {
-    let graph = CallGraph::new(traced, NonZeroU32::MIN);
+    let graph = CallGraph::new(traced);
     Ok(strategy.place(traced, &graph, site)?)
 }
 
@@ -39,5 +38,5 @@ fn clones(image: &Image, placement: &Placement, traced: &Trace) -> Result<Image,
         let original = symbol.strip_suffix(cloning::SUFFIX).unwrap_or(symbol);
         placements.push((image.function_index(original)?, placed.address));
     }
-    Ok(clone_functions(image, &placements, true)?.image)
+    Ok(clone_functions(image, &placements)?.image)
 }

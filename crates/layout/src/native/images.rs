@@ -1,10 +1,11 @@
 //! The files that a process has in its memory, and what they name there.
 
 use super::NativeError;
-use crate::program::{Marker, MarkerError, Place, Program};
+use crate::program::{Marker, MarkerError, Program};
 use crate::trace::{Function, Trace};
 use std::ops::Range;
 use std::path::Path;
+use warmcore_linux::StopPoint;
 use warmcore_linux::stepping::{Mapping, Stepper};
 
 /// The longest vDSO, in bytes: it has a few pages.
@@ -40,7 +41,7 @@ impl Images {
     }
 
     /// Where a marker is: in the program itself, or else in a library that has exactly this name.
-    pub(super) fn place(&self, marker: &Marker) -> Result<Place, MarkerError> {
+    pub(super) fn place(&self, marker: &Marker) -> Result<StopPoint, MarkerError> {
         let place = |image: &Image| image.program.place(marker).map(|place| place.moved(image.bias));
         let Some((own, libraries)) = self.0.split_first() else {
             return Err(MarkerError::Malformed { text: marker.name.clone() });

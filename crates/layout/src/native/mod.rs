@@ -9,11 +9,12 @@ mod images;
 
 pub use error::NativeError;
 
-use crate::program::{Marker, Place};
+use crate::program::Marker;
 use crate::trace::{Access, Trace};
 use crate::x86::{Decoder, Values};
 use images::Images;
-use warmcore_linux::stepping::{End, Launch, Step, Stepper, Stop, with_program};
+use warmcore_linux::StopPoint;
+use warmcore_linux::stepping::{End, Launch, Step, Stepper, with_program};
 
 /// The most elements of a repeated string instruction: clearing 16 MiB by bytes.
 const MOST_ITERATIONS: u64 = 16 << 20;
@@ -64,8 +65,8 @@ pub fn trace(request: &Request) -> Result<Traced, NativeError> {
     with_program(&request.launch, |stepper| {
         let mut images = Images::default();
         images.refresh(stepper)?;
-        let first = stop(images.place(&request.first)?);
-        let last = stop(images.place(&request.last)?);
+        let first = images.place(&request.first)?;
+        let last = images.place(&request.last)?;
         let mut recorder = Recorder::default();
         let mut paths = Vec::new();
         for _ in 0..request.passes {
@@ -73,18 +74,11 @@ pub fn trace(request: &Request) -> Result<Traced, NativeError> {
         }
         // The path may have loaded libraries.
         images.refresh(stepper)?;
-        let functions = images.functions(&paths);
-        let paths = paths.into_iter().map(|path| path.with_functions(functions.clone())).collect();
+        let program = Trace::new(images.functions(&paths));
+        let paths = paths.into_iter().map(|path| path.with_functions_of(&program)).collect();
         let end = if request.finish { Some(stepper.finish()?) } else { None };
         Ok(Traced { paths, end })
     })
-}
-
-fn stop(place: Place) -> Stop {
-    match place {
-        Place::Code(address) => Stop::Execute(address),
-        Place::Store { address, size } => Stop::Store { address, size },
-    }
 }
 
 /// Makes a trace of steps.
@@ -96,7 +90,12 @@ struct Recorder {
 }
 
 impl Recorder {
-    fn record(&mut self, stepper: &mut Stepper, first: Stop, last: Stop) -> Result<Trace, NativeError> {
+    fn record(
+        &mut self,
+        stepper: &mut Stepper,
+        first: StopPoint,
+        last: StopPoint,
+    ) -> Result<Trace, NativeError> {
         let mut trace = Trace::default();
         let mut fault = None;
         stepper.path(first, last, &mut |step| {

@@ -8,6 +8,9 @@ use super::graph::{CallGraph, NodeId};
 use std::cmp::Reverse;
 use warmcore_units::Bytes;
 
+/// The most bytes in a cluster, as in the source.
+pub(super) const PAGE: Bytes = Bytes(4096);
+
 struct Cluster {
     members: Vec<NodeId>,
     size: u64,

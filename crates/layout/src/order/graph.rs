@@ -1,10 +1,8 @@
 //! Who calls whom in a trace, and how often.
 
-use crate::simulate::code::end_of;
-use crate::trace::{Class, Trace};
+use crate::trace::{Class, Function, Trace};
 use hashbrown::HashMap;
 use std::collections::BTreeMap;
-use std::num::NonZeroU32;
 use warmcore_units::{Bytes, Fault};
 
 /// A function of a [`CallGraph`], as its place in the order of first invocation.
@@ -38,7 +36,6 @@ pub struct Node {
 pub struct CallGraph {
     nodes: Vec<Node>,
     calls: BTreeMap<(NodeId, NodeId), u64>,
-    paths: NonZeroU32,
 }
 
 /// All functions together have no more bytes.
@@ -48,17 +45,24 @@ const MAX_BYTES: u64 = 1 << 40;
 const MAX_FUNCTIONS: usize = 1 << 24;
 
 impl CallGraph {
-    /// The graph of `trace`, in which the path was invoked `paths` times. A call from one function to another is any
-    /// transfer of control that is no return: calls, jumps to another function's beginning (tail calls), also jumps into
-    /// its middle and back (parts that a compiler has moved out of a function).
+    /// The graph of `trace`. A call from one function to another is any transfer of control that is no return: calls, jumps to
+    /// another function's beginning (tail calls), also jumps into its middle and back (parts that a compiler has moved out
+    /// of a function).
     #[must_use]
-    pub fn new(trace: &Trace, paths: NonZeroU32) -> Self {
-        let functions: Vec<Option<u32>> = trace
-            .instructions()
-            .iter()
-            .map(|one| trace.function_at(one.address).map(|at| at as u32))
-            .collect();
-        let mut graph = Self { nodes: Vec::new(), calls: BTreeMap::new(), paths };
+    pub fn new(trace: &Trace) -> Self {
+        Self::restricted(trace, |_| true)
+    }
+
+    /// The graph of those functions that `is_movable`. Others are taken for code of no function: no strategy places them.
+    #[must_use]
+    pub fn restricted(trace: &Trace, is_movable: impl Fn(&Function) -> bool) -> Self {
+        let function = |address| {
+            let at = trace.function_at(address)?;
+            is_movable(&trace.functions()[at]).then_some(at as u32)
+        };
+        let functions: Vec<Option<u32>> =
+            trace.instructions().iter().map(|one| function(one.address)).collect();
+        let mut graph = Self { nodes: Vec::new(), calls: BTreeMap::new() };
         let mut known: HashMap<u32, NodeId> = HashMap::new();
         let mut before: Option<(Option<NodeId>, Class, u64)> = None;
         for (at, _) in trace.executed() {
@@ -70,13 +74,18 @@ impl CallGraph {
                     instruction.address == trace.functions()[graph.node(id).function as usize].address;
                 graph.arrive(id, is_first, before, instruction.address);
             }
-            before = Some((id, instruction.class, end_of(instruction)));
+            before = Some((id, instruction.class, instruction.end()));
         }
         graph
     }
 
     fn add(&mut self, trace: &Trace, function: u32) -> NodeId {
-        self.nodes.push(Node { function, size: extent(trace, function as usize), invocations: 0, steps: 0 });
+        self.nodes.push(Node {
+            function,
+            size: trace.function_size(function as usize),
+            invocations: 0,
+            steps: 0,
+        });
         NodeId(self.nodes.len() as u32 - 1)
     }
 
@@ -130,22 +139,13 @@ impl CallGraph {
         self.calls.iter().map(|(&(from, to), &times)| (from, to, times))
     }
 
-    /// How often a path invokes `id`, on average.
-    ///
-    /// # Panics
-    /// If `id` is of another graph.
-    #[must_use]
-    pub fn per_path(&self, id: NodeId) -> f64 {
-        self.node(id).invocations as f64 / f64::from(self.paths.get())
-    }
-
     /// Whether it is a library function: "executed multiple times per path" (Mosberger et al. 1996, §3.2).
     ///
     /// # Panics
     /// If `id` is of another graph.
     #[must_use]
     pub fn is_library(&self, id: NodeId) -> bool {
-        self.node(id).invocations > u64::from(self.paths.get())
+        self.node(id).invocations > 1
     }
 
     /// Checks that addresses of all functions can be reckoned with.
@@ -163,11 +163,4 @@ impl CallGraph {
         }
         Ok(())
     }
-}
-
-/// The bytes of a function that [`Trace::function_at`] takes for its own.
-pub(crate) fn extent(trace: &Trace, function: usize) -> Bytes {
-    let of = &trace.functions()[function];
-    let next = trace.functions().get(function + 1).map_or(u64::MAX, |next| next.address);
-    Bytes(of.size.min(next - of.address).max(1))
 }

@@ -16,6 +16,7 @@ mod bipartite;
 mod chains;
 mod graph;
 mod micro;
+mod names;
 mod pessimal;
 mod pettis_hansen;
 mod placement;
@@ -25,7 +26,6 @@ mod site;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use graph::extent;
 pub use graph::{CallGraph, Node, NodeId};
 pub use placement::{Placed, Placement, PlacementError};
 pub use site::Site;
@@ -33,7 +33,7 @@ pub use site::Site;
 use crate::trace::Trace;
 use placement::Draft;
 use serde::{Deserialize, Serialize};
-use warmcore_units::{Bytes, Fault};
+use warmcore_units::Fault;
 
 /// How functions are placed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -47,10 +47,7 @@ pub enum Strategy {
     Bipartite,
     /// Call-chain clustering: each function behind its most frequent caller, hottest first, in clusters of at most a
     /// page; the densest cluster first.
-    Chains {
-        /// The most bytes in a cluster.
-        page: Bytes,
-    },
+    Chains,
     /// Closest is best: the ends of the heaviest edges of the call graph near each other.
     PettisHansen,
     /// Micro-positioning: each function, in the order of first invocation, where it adds the fewest replacement misses. It leaves
@@ -70,15 +67,19 @@ pub enum Strategy {
 }
 
 impl Strategy {
-    /// All but random ones, with pages of 4 KiB and eight hottest functions.
+    /// All but random ones, with eight hottest functions.
     pub const ALL: [Self; 6] = [
         Self::Linear,
         Self::Bipartite,
-        Self::Chains { page: Bytes(4096) },
+        Self::Chains,
         Self::PettisHansen,
         Self::Micro,
         Self::Pessimal { hottest: 8 },
     ];
+
+    /// All whose order a linker can be told to make: [`ALL`](Self::ALL) but the pessimal one, which gaps alone make.
+    pub const LINKABLE: [Self; 5] =
+        [Self::Linear, Self::Bipartite, Self::Chains, Self::PettisHansen, Self::Micro];
 
     /// Places the functions of `graph`, which is that of `trace`.
     ///
@@ -90,7 +91,7 @@ impl Strategy {
         let draft = match self {
             Self::Linear => packed(graph, site, graph.ids()),
             Self::Bipartite => bipartite::place(graph, site),
-            Self::Chains { page } => packed(graph, site, chains::order(graph, page)),
+            Self::Chains => packed(graph, site, chains::order(graph, chains::PAGE)),
             Self::PettisHansen => packed(graph, site, pettis_hansen::order(graph)),
             Self::Micro => micro::place(trace, graph, site),
             Self::Random { seed } => packed(graph, site, random::order(graph, seed)),

@@ -1,15 +1,13 @@
 //! Functions at addresses.
 
-use super::graph::{CallGraph, Node};
+use super::graph::Node;
 use super::site::Site;
 use crate::trace::Trace;
-use serde::{Deserialize, Serialize};
-use std::num::NonZeroU32;
 use thiserror::Error;
 use warmcore_units::Bytes;
 
 /// A function at its address.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Placed {
     /// Its index in [`Trace::functions`].
     pub function: u32,
@@ -20,8 +18,7 @@ pub struct Placed {
 }
 
 /// Functions at addresses: none twice, none over another.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[serde(try_from = "Vec<Placed>", into = "Vec<Placed>")]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Placement {
     /// By address.
     placed: Vec<Placed>,
@@ -82,23 +79,6 @@ impl Placement {
         }
     }
 
-    /// The functions that `trace` executed, where they are.
-    #[must_use]
-    pub fn unchanged(trace: &Trace) -> Self {
-        let graph = CallGraph::new(trace, NonZeroU32::MIN);
-        let mut placed: Vec<Placed> = graph
-            .nodes()
-            .iter()
-            .map(|node| Placed {
-                function: node.function,
-                address: trace.functions()[node.function as usize].address,
-                size: node.size,
-            })
-            .collect();
-        placed.sort_by_key(|one| one.address);
-        Self { placed }
-    }
-
     /// The functions, by address.
     #[must_use]
     pub fn placed(&self) -> &[Placed] {
@@ -151,19 +131,6 @@ impl Placed {
     #[must_use]
     pub const fn end(&self) -> u64 {
         self.address.saturating_add(self.size.0)
-    }
-}
-
-impl TryFrom<Vec<Placed>> for Placement {
-    type Error = PlacementError;
-    fn try_from(placed: Vec<Placed>) -> Result<Self, PlacementError> {
-        Self::new(placed)
-    }
-}
-
-impl From<Placement> for Vec<Placed> {
-    fn from(placement: Placement) -> Self {
-        placement.placed
     }
 }
 

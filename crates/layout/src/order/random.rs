@@ -28,7 +28,6 @@ mod tests {
     use crate::order::{CallGraph, Site, Strategy};
     use crate::sample::{Walk, function};
     use std::collections::BTreeMap;
-    use std::num::NonZeroU32;
     use warmcore_cachesim::machines;
     use warmcore_units::{Bytes, Cycles};
 
@@ -43,7 +42,7 @@ mod tests {
     }
 
     fn order(walk: &Walk, seed: u64) -> String {
-        let graph = CallGraph::new(&walk.trace, NonZeroU32::MIN);
+        let graph = CallGraph::new(&walk.trace);
         let site = Site::new(&machines::dec_3000_600(Cycles(50)), 0, Bytes(16)).expect("it can be");
         let placement =
             Strategy::Random { seed }.place(&walk.trace, &graph, &site).expect("it can be placed");

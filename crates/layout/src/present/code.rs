@@ -1,7 +1,7 @@
 //! Where instructions wait: caches, functions, blocks, and who displaces whom.
 
-use super::study::Study;
 use super::words::{Names, cache, count};
+use crate::compare::Comparison;
 use crate::simulate::{BlockFigures, FunctionFigures, FunctionPair, Summary};
 use std::cmp::Reverse;
 use warmcore_record::table::{Cell, Row};
@@ -11,23 +11,8 @@ use warmcore_units::Estimate;
 /// Rows of a table at most.
 const ROWS: usize = 25;
 
-/// Functions that were executed, those that wait longest first.
-pub(super) fn by_stalls(summary: &Summary) -> Vec<&FunctionFigures> {
-    let mut functions: Vec<&FunctionFigures> = summary.functions.iter().collect();
-    functions.sort_by_key(|of| (Reverse(of.figures.stalls.all()), Reverse(of.figures.instructions)));
-    functions
-}
-
-/// Who displaces whom in the nearest cache for instructions, those that cost the most misses first.
-pub(super) fn pairs(summary: &Summary) -> Vec<FunctionPair> {
-    let displaced = summary.displaced.iter().find(|of| of.cache == summary.columns[0].cache);
-    let mut pairs = displaced.map_or_else(Vec::new, |of| of.functions.clone());
-    pairs.sort_by_key(|pair| (Reverse(pair.misses), Reverse(pair.lines), pair.victim, pair.by));
-    pairs
-}
-
 /// The section on where instructions wait.
-pub(super) fn waits(study: &Study) -> Section {
+pub(super) fn waits(comparison: &Comparison) -> Section {
     Section {
         heading: "Where instructions wait".to_owned(),
         anchor: "waits".to_owned(),
@@ -36,17 +21,17 @@ pub(super) fn waits(study: &Study) -> Section {
              the instruction cache."
                 .to_owned(),
         ],
-        blocks: [functions, blocks, caches].map(|table| Block::Table(table(&study.present))).to_vec(),
+        blocks: [functions, blocks, caches].map(|table| Block::Table(table(&comparison.present))).to_vec(),
         folded: false,
     }
 }
 
 /// The section on who displaces whom.
-pub(super) fn displacements(study: &Study) -> Section {
-    let pairs = pairs(&study.present);
+pub(super) fn displacements(comparison: &Comparison) -> Section {
+    let pairs = comparison.present.pairs_by_misses();
     let block = match pairs.is_empty() {
         true => Block::Paragraph("No line of the instruction cache made way for another.".to_owned()),
-        false => Block::Table(pair_table(&study.present, &pairs)),
+        false => Block::Table(pair_table(&comparison.present, &pairs)),
     };
     Section {
         heading: "Who displaces whom".to_owned(),
@@ -82,7 +67,7 @@ fn functions(summary: &Summary) -> Table {
             ],
         )
     };
-    let functions = by_stalls(summary);
+    let functions = summary.functions_by_stalls();
     let header = [
         "Function",
         "Stall cycles",

@@ -1,74 +1,83 @@
 //! The page.
 
-use super::study::Study;
-use super::{code, layouts, lead, map, words};
+use super::{answer, code, layouts, map, words};
+use crate::compare::Comparison;
 use crate::simulate::{MAX_ROUNDS, Start};
 use warmcore_record::document::Term;
 use warmcore_record::manifest::{FactGroup, Seed};
 use warmcore_record::{Block, Document, Manifest, ReportVerdict, Section};
 
-/// The page on `study`. Whoever runs a program adds the command line to the manifest.
+/// The page on `comparison`. Whoever runs a program adds the command line to the manifest.
 #[must_use]
-pub fn document(study: &Study) -> Document {
+pub fn document(comparison: &Comparison) -> Document {
     Document {
-        title: format!("Where the code of a path lies: {}", study.path),
-        subtitle: format!("Simulated on {}, {}.", study.present.machine, words::start(study.setup.start)),
-        verdict: verdict(study),
-        sections: sections(study),
-        manifest: manifest(study),
+        title: format!("Where the code of a path lies: {}", comparison.path),
+        subtitle: format!(
+            "Simulated on {}, {}.",
+            comparison.present.machine,
+            words::start(comparison.setup.start)
+        ),
+        verdict: verdict(comparison),
+        sections: sections(comparison),
+        manifest: manifest(comparison),
     }
 }
 
-fn verdict(study: &Study) -> ReportVerdict {
+fn verdict(comparison: &Comparison) -> ReportVerdict {
     ReportVerdict {
-        headline: lead::headline(study),
+        headline: answer::headline(comparison),
         scope:
             "A model of the machine, for this one path and these data; a measurement on the machine decides."
                 .to_owned(),
-        chart: Some(layouts::chart(study)),
-        figures: lead::key_figures(study),
-        actions: lead::actions(study),
+        chart: Some(layouts::chart(comparison)),
+        figures: answer::key_figures(comparison),
+        actions: answer::actions(comparison),
         ..ReportVerdict::default()
     }
 }
 
-fn sections(study: &Study) -> Vec<Section> {
+fn sections(comparison: &Comparison) -> Vec<Section> {
     let mut sections = Vec::new();
-    if !study.others.is_empty() || study.luck.is_some() {
-        sections.push(layouts::section(study));
+    if !comparison.layouts.is_empty() || comparison.random_orders.is_some() {
+        sections.push(layouts::section(comparison));
     }
-    sections.extend(map_section(study));
-    sections.extend([code::waits(study), code::displacements(study), notes(study), glossary()]);
+    sections.extend(map_section(comparison));
+    sections.extend([
+        code::waits(comparison),
+        code::displacements(comparison),
+        notes(comparison),
+        glossary(),
+    ]);
     sections
 }
 
 /// The map; none if there can be no such cache, in which case nothing was simulated.
-fn map_section(study: &Study) -> Option<Section> {
+fn map_section(comparison: &Comparison) -> Option<Section> {
     Some(Section {
         heading: "Which sets of the cache lines compete for".to_owned(),
         anchor: "map".to_owned(),
         intro: Vec::new(),
-        blocks: vec![Block::CacheMap(map::map(study).ok()?)],
+        blocks: vec![Block::CacheMap(map::map(comparison).ok()?)],
         folded: false,
     })
 }
 
-fn notes(study: &Study) -> Section {
-    let start = match study.setup.start {
+fn notes(comparison: &Comparison) -> Section {
+    let start = match comparison.setup.start {
         Start::Cold => {
             "The caches were empty when counting began: every line is missed at least once. On a busy machine other code \
              displaces the path between two packets; on an idle one, less is missed than this."
                 .to_owned()
         }
-        Start::Steady if study.present.settled => format!(
+        Start::Steady if comparison.present.settled => format!(
             "The path was repeated until its misses and cycles were those of the round before: {} rounds. Nothing else \
              used the caches in between, so every miss is a replacement miss.",
-            study.present.rounds
+            comparison.present.rounds
         ),
-        Start::NearestCold if study.present.settled => format!(
+        Start::NearestCold if comparison.present.settled => format!(
             "The path was repeated until its misses and cycles were those of the round before: {} rounds. Before each, the \
              nearest caches were emptied, as other code does between two requests; what lies further away was kept.",
-            study.present.rounds
+            comparison.present.rounds
         ),
         Start::Steady | Start::NearestCold => format!("The path was repeated {MAX_ROUNDS} times and did not settle; the last round counts."),
     };
@@ -130,22 +139,25 @@ fn glossary() -> Section {
     }
 }
 
-fn manifest(study: &Study) -> Manifest {
-    let present = &study.present;
+fn manifest(comparison: &Comparison) -> Manifest {
+    let present = &comparison.present;
     let mut manifest = Manifest::now("warmcore", env!("CARGO_PKG_VERSION"));
     let facts = [
         ("Machine", present.machine.clone()),
-        ("Caches when counting began", words::start(study.setup.start).to_owned()),
+        ("Caches when counting began", words::start(comparison.setup.start).to_owned()),
         ("Rounds", present.rounds.to_string()),
         ("Instructions executed", words::count(present.instructions)),
         ("Different instructions", words::count(present.path.instructions)),
         ("Bytes of lines with executed code", words::count(present.path.lines.0)),
         ("Bytes of executed functions", words::count(present.path.functions.0)),
-        ("Word", study.setup.word.to_string()),
+        ("Word", comparison.setup.word.to_string()),
     ];
     manifest.facts.push(FactGroup::new("Simulation", facts));
     manifest.seeds.extend(
-        study.luck.iter().map(|luck| Seed { purpose: "first random order".to_owned(), value: luck.seed }),
+        comparison
+            .random_orders
+            .iter()
+            .map(|random| Seed { purpose: "first random order".to_owned(), value: random.seed }),
     );
     manifest
 }

@@ -1,19 +1,20 @@
-//! The figures of a study for programs: JSON with a number that says which fields there are.
+//! The figures of a comparison for programs: JSON with a number that says which fields there are.
 
 use super::layouts::PRESENT;
-use super::luck::Luck;
-use super::study::{Arrangement, Study};
-use super::{code, words};
+use super::words;
+use crate::compare::Comparison;
+use crate::compare::RandomOrders;
+use crate::order::Strategy;
 use crate::simulate::{Column, FunctionFigures, PathSize, Stalls, Start, Summary, Words};
 use serde::{Deserialize, Serialize};
 use warmcore_units::{Bytes, Cycles};
 
 /// The number of the fields below: it grows when one changes its meaning or goes.
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;
 
-/// The figures of a study.
+/// The figures of a comparison.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct StudyFigures {
+pub struct ComparisonFigures {
     /// [`SCHEMA`].
     pub schema: u32,
     /// What was traced.
@@ -27,7 +28,7 @@ pub struct StudyFigures {
     /// The layouts; the first is the present one.
     pub layouts: Vec<LayoutFigures>,
     /// What random orders cost, if any were tried.
-    pub luck: Option<Luck>,
+    pub random_orders: Option<RandomOrders>,
     /// Functions under the present layout, those that wait longest first.
     pub functions: Vec<FunctionFigures>,
     /// Who displaces whom in the nearest cache for instructions under the present layout, what costs most misses first.
@@ -39,8 +40,8 @@ pub struct StudyFigures {
 pub struct LayoutFigures {
     /// What it is called.
     pub name: String,
-    /// How it came about; `None` is the present one.
-    pub arrangement: Option<Arrangement>,
+    /// How functions are placed; `None` in the present one.
+    pub strategy: Option<Strategy>,
     /// Instructions that were executed.
     pub instructions: u64,
     /// Cycles per instruction before a perfect memory.
@@ -76,32 +77,32 @@ pub struct NamedPair {
     pub misses: u64,
 }
 
-impl From<&Study> for StudyFigures {
-    fn from(study: &Study) -> Self {
-        let present = &study.present;
+impl From<&Comparison> for ComparisonFigures {
+    fn from(comparison: &Comparison) -> Self {
+        let present = &comparison.present;
         let pair = |pair: &crate::simulate::FunctionPair| NamedPair {
             victim: words::function(present, pair.victim).to_owned(),
             by: words::function(present, pair.by).to_owned(),
             lines: pair.lines,
             misses: pair.misses,
         };
-        let others = study.others.iter().map(|layout| LayoutFigures {
-            arrangement: Some(layout.arrangement.clone()),
-            extent: Some(layout.extent),
-            gaps: Some(layout.gaps),
-            ..LayoutFigures::new(layout.arrangement.name(), &layout.summary)
+        let others = comparison.layouts.iter().map(|layout| LayoutFigures {
+            strategy: Some(layout.strategy),
+            extent: Some(layout.placement.extent()),
+            gaps: Some(layout.placement.gaps()),
+            ..LayoutFigures::new(layout.strategy.to_string(), &layout.summary)
         });
         let first = LayoutFigures::new(PRESENT.to_owned(), present);
         Self {
             schema: SCHEMA,
-            path: study.path.clone(),
+            path: comparison.path.clone(),
             machine: present.machine.clone(),
-            start: study.setup.start,
-            headline: super::lead::headline(study),
+            start: comparison.setup.start,
+            headline: super::answer::headline(comparison),
             layouts: std::iter::once(first).chain(others).collect(),
-            luck: study.luck.clone(),
-            functions: code::by_stalls(present).into_iter().cloned().collect(),
-            displaced: code::pairs(present).iter().map(pair).collect(),
+            random_orders: comparison.random_orders.clone(),
+            functions: present.functions_by_stalls().into_iter().cloned().collect(),
+            displaced: present.pairs_by_misses().iter().map(pair).collect(),
         }
     }
 }
@@ -110,7 +111,7 @@ impl LayoutFigures {
     fn new(name: String, summary: &Summary) -> Self {
         Self {
             name,
-            arrangement: None,
+            strategy: None,
             instructions: summary.instructions,
             icpi: summary.icpi(),
             mcpi: summary.mcpi(),

@@ -1,9 +1,7 @@
-//! The layouts beside each other: a chart, a table, and what luck decides.
+//! The layouts beside each other: a chart, a table, and what random orders cost.
 
-use super::luck::Luck;
-use super::study::Study;
 use super::words::{count, percent};
-use crate::simulate::Summary;
+use crate::compare::{Comparison, LayoutRow, RandomOrders};
 use warmcore_record::chart::{Axis, Look, Point, Series, Style, Unit, View};
 use warmcore_record::table::{Cell, Row};
 use warmcore_record::{Block, Chart, Section, Table};
@@ -12,45 +10,44 @@ use warmcore_units::Estimate;
 /// What the present layout is called.
 pub(super) const PRESENT: &str = "as it lies";
 
-/// The layouts' names and figures, the present one first.
-fn all(study: &Study) -> Vec<(String, &Summary)> {
-    let others = study.others.iter().map(|layout| (layout.arrangement.name(), &layout.summary));
-    std::iter::once((PRESENT.to_owned(), &study.present)).chain(others).collect()
+/// What a row's layout is called.
+fn name(row: &LayoutRow<'_>) -> String {
+    row.layout.map_or_else(|| PRESENT.to_owned(), |layout| layout.strategy.to_string())
 }
 
 /// Cycles per instruction of all layouts.
-pub(super) fn chart(study: &Study) -> Chart {
-    let layouts = all(study);
-    let series = |name: &str, look: usize, of: fn(&Summary) -> f64| {
-        let point = |(at, (_, summary)): (usize, &(String, &Summary))| {
+pub(super) fn chart(comparison: &Comparison) -> Chart {
+    let rows = comparison.layout_rows();
+    let bars = |name: &str, look: usize, of: fn(&LayoutRow<'_>) -> f64| {
+        let point = |(at, row): (usize, &LayoutRow<'_>)| {
             let note = format!(
                 "{} of {} instruction misses are replacement misses",
-                count(summary.columns[0].replacements),
-                count(summary.columns[0].misses)
+                count(row.replacements),
+                count(row.misses)
             );
-            Point { note: Some(note), ..Point::new(at as f64, Estimate::published(of(summary))) }
+            Point { note: Some(note), ..Point::new(at as f64, Estimate::published(of(row))) }
         };
         let look = Some(Look { colour: look, pattern: look });
-        Series { look, ..Series::new(name, Style::Bars, layouts.iter().enumerate().map(point).collect()) }
+        Series { look, ..Series::new(name, Style::Bars, rows.iter().enumerate().map(point).collect()) }
     };
     let flat = |name: &str, look: usize, value: f64| {
-        let points = (0..layouts.len()).map(|at| Point::new(at as f64, Estimate::published(value)));
+        let points = (0..rows.len()).map(|at| Point::new(at as f64, Estimate::published(value)));
         let look = Some(Look { colour: look, pattern: 0 });
         Series { look, ..Series::new(name, Style::Curve, points.collect()) }
     };
     let mut all = vec![
-        series("iCPI: the processor itself", 6, Summary::icpi),
-        series("mCPI: waiting for memory", 1, Summary::mcpi),
+        bars("iCPI: the processor itself", 6, |row| row.icpi),
+        bars("mCPI: waiting for memory", 1, |row| row.mcpi),
     ];
-    all.extend(study.luck.iter().flat_map(|luck| {
-        let ends = [("low", 2, luck.mcpi.low), ("high", 4, luck.mcpi.high)];
+    all.extend(comparison.random_orders.iter().flat_map(|random| {
+        let ends = [("low", 2, random.mcpi.low), ("high", 4, random.mcpi.high)];
         ends.map(|(end, look, value)| flat(&format!("mCPI of random orders, {end} end"), look, value))
     }));
-    let lines = match &study.luck {
-        Some(luck) => format!(
+    let lines = match &comparison.random_orders {
+        Some(random) => format!(
             " The two lines say between which values of mCPI {} random orders lie: a difference smaller than \
-             theirs may be luck.",
-            luck.range()
+             theirs may be chance.",
+            random.range()
         ),
         None => String::new(),
     };
@@ -61,7 +58,7 @@ pub(super) fn chart(study: &Study) -> Chart {
             "An instruction takes iCPI cycles in the processor and waits mCPI cycles for memory; both together are what the \
              path takes.{lines}"
         ),
-        x: Axis::categories("layout", layouts.iter().map(|(name, _)| name.clone())),
+        x: Axis::categories("layout", rows.iter().map(name)),
         y: Axis::linear("cycles per instruction", Unit::plain("")),
         choices: Vec::new(),
         views: vec![View { series: all, ..View::default() }],
@@ -69,9 +66,9 @@ pub(super) fn chart(study: &Study) -> Chart {
 }
 
 /// The section with all layouts.
-pub(super) fn section(study: &Study) -> Section {
-    let mut blocks = vec![Block::Table(table(study))];
-    blocks.extend(study.luck.iter().map(|luck| Block::Paragraph(fortune(luck))));
+pub(super) fn section(comparison: &Comparison) -> Section {
+    let mut blocks = vec![Block::Table(table(comparison))];
+    blocks.extend(comparison.random_orders.iter().map(|random| Block::Paragraph(random_orders(random))));
     Section {
         heading: "What other layouts would change".to_owned(),
         anchor: "layouts".to_owned(),
@@ -85,45 +82,40 @@ pub(super) fn section(study: &Study) -> Section {
     }
 }
 
-fn table(study: &Study) -> Table {
+fn table(comparison: &Comparison) -> Table {
     let header =
         ["Layout", "iCPI", "mCPI", "Cycles", "Change, %", "Misses", "Replacement misses", "Unused, %"];
-    let before = study.present.cycles().0;
     Table {
         id: "layout-figures".to_owned(),
         caption: "What the path costs under each layout".to_owned(),
         header: Table::simple_header(header),
-        rows: all(study).iter().map(|(name, summary)| row(name, summary, before)).collect(),
-        notes: notes(study),
+        rows: comparison.layout_rows().iter().map(row).collect(),
+        notes: notes(comparison),
     }
 }
 
-/// A layout's row; the present one takes `before` cycles.
-fn row(name: &str, summary: &Summary, before: u64) -> Row {
+fn row(row: &LayoutRow<'_>) -> Row {
     let value = |value: f64, decimals| Cell::value(Estimate::published(value), decimals);
-    let misses = &summary.columns[0];
-    let cycles = summary.cycles().0 as f64;
     let cells = vec![
-        value(summary.icpi(), 2),
-        value(summary.mcpi(), 2),
-        value(cycles, 0),
-        value(100.0 * (cycles / before.max(1) as f64 - 1.0), 1),
-        value(misses.misses as f64, 0),
-        value(misses.replacements as f64, 0),
-        value(100.0 * summary.words.unused_part(), 1),
+        value(row.icpi, 2),
+        value(row.mcpi, 2),
+        value(row.cycles.0 as f64, 0),
+        value(100.0 * row.change, 1),
+        value(row.misses as f64, 0),
+        value(row.replacements as f64, 0),
+        value(100.0 * row.unused, 1),
     ];
-    Row::new(name, cells)
+    Row::new(name(row), cells)
 }
 
 /// What the table's columns are, and which layouts have gaps.
-fn notes(study: &Study) -> Vec<String> {
-    let gaps: Vec<String> = study
-        .others
+fn notes(comparison: &Comparison) -> Vec<String> {
+    let gaps: Vec<String> = comparison
+        .layouts
         .iter()
-        .filter(|layout| layout.gaps.0 > 0)
-        .map(|layout| {
-            format!("{} {} of {}", layout.arrangement.name(), count(layout.gaps.0), count(layout.extent.0))
-        })
+        .map(|layout| (layout.strategy, layout.placement.gaps().0, layout.placement.extent().0))
+        .filter(|&(_, gaps, _)| gaps > 0)
+        .map(|(strategy, gaps, extent)| format!("{strategy} {} of {}", count(gaps), count(extent)))
         .collect();
     let columns = "Change: of cycles, against the present layout. Misses are those of the instruction cache; unused are words that \
                    came into it.";
@@ -137,16 +129,16 @@ fn capital(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// What luck decides, in words.
-fn fortune(luck: &Luck) -> String {
-    let Luck { orders, seed, mcpi, replacements, faster, .. } = luck;
+/// What random orders cost, in words.
+fn random_orders(random: &RandomOrders) -> String {
+    let RandomOrders { orders, seed, mcpi, replacements, faster, .. } = random;
     format!(
-        "What luck decides: of {orders} random orders of the functions without gaps (seeds from {seed}), the mean has an mCPI of \
+        "What chance decides: of {orders} random orders of the functions without gaps (seeds from {seed}), the mean has an mCPI of \
          {:.2} and {:.0} replacement misses. {} lie between {:.2} and {:.2} and between {:.0} and {:.0}. {} take fewer \
          cycles than the present layout.",
         mcpi.mean,
         replacements.mean,
-        capital(&luck.range()),
+        capital(&random.range()),
         mcpi.low,
         mcpi.high,
         replacements.low,

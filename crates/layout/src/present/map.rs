@@ -1,8 +1,8 @@
 //! The map of the nearest cache for instructions.
 
 use super::layouts::PRESENT;
-use super::study::{Layout, Study};
 use super::words::{Names, count};
+use crate::compare::{Comparison, Layout};
 use crate::simulate::{Summary, instruction_caches};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -15,8 +15,8 @@ const CELLS: u64 = 256;
 const COLUMNS: u64 = 16;
 
 /// The map under all layouts: the present one, the best one, then the others.
-pub(super) fn map(study: &Study) -> Result<CacheMap, Fault> {
-    let geometry = instruction_caches(&study.setup.caches)?.0;
+pub(super) fn map(comparison: &Comparison) -> Result<CacheMap, Fault> {
+    let geometry = instruction_caches(&comparison.setup.caches)?.0;
     let sets = geometry.sets();
     let cache = MappedCache {
         sets,
@@ -25,15 +25,15 @@ pub(super) fn map(study: &Study) -> Result<CacheMap, Fault> {
         sets_per_cell: sets.div_ceil(CELLS).max(1),
     };
     let layout = |name: String, summary: &Summary| MapLayout { name, cells: cells(&cache, summary) };
-    let mut others: Vec<&Layout> = study.others.iter().collect();
-    others.sort_by_key(|other| study.best() != Some(*other));
-    let others = others.into_iter().map(|other| layout(other.arrangement.name(), &other.summary));
+    let mut others: Vec<&Layout> = comparison.layouts.iter().collect();
+    others.sort_by_key(|other| comparison.best() != Some(*other));
+    let others = others.into_iter().map(|other| layout(other.strategy.to_string(), &other.summary));
     let layouts: Vec<MapLayout> =
-        std::iter::once(layout(PRESENT.to_owned(), &study.present)).chain(others).collect();
+        std::iter::once(layout(PRESENT.to_owned(), &comparison.present)).chain(others).collect();
     Ok(CacheMap {
         id: "sets".to_owned(),
         title: "The sets of the instruction cache over the path".to_owned(),
-        caption: caption(study, &layouts),
+        caption: caption(comparison, &layouts),
         columns: COLUMNS.min(cache.cells()) as usize,
         cache,
         layouts,
@@ -65,12 +65,12 @@ fn cells(cache: &MappedCache, summary: &Summary) -> Vec<MapCell> {
 }
 
 /// What to notice.
-fn caption(study: &Study, layouts: &[MapLayout]) -> String {
+fn caption(comparison: &Comparison, layouts: &[MapLayout]) -> String {
     let hit = |layout: &MapLayout| layout.cells.iter().filter(|cell| cell.replacements > 0).count() as u64;
     let present = format!("As the code lies, {} squares have replacement misses", count(hit(&layouts[0])));
-    match (study.best(), layouts.get(1)) {
+    match (comparison.best(), layouts.get(1)) {
         (Some(best), Some(layout)) => {
-            format!("{present}; with the layout “{}”, {} do.", best.arrangement.name(), count(hit(layout)))
+            format!("{present}; with the layout “{}”, {} do.", best.strategy, count(hit(layout)))
         }
         _ => format!("{present}."),
     }

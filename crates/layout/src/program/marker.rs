@@ -2,6 +2,7 @@
 
 use super::{MarkerError, Program};
 use std::str::FromStr;
+use warmcore_linux::StopPoint;
 
 /// What happens at a marker.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -49,47 +50,24 @@ impl FromStr for Marker {
     }
 }
 
-/// A place by its address.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Place {
-    /// The instruction there.
-    Code(u64),
-    /// An object.
-    Store {
-        /// Its first byte.
-        address: u64,
-        /// How many bytes: 1, 2, 4 or 8.
-        size: u64,
-    },
-}
-
-impl Place {
-    /// The same place of a program that lies elsewhere.
-    #[must_use]
-    pub const fn moved(self, bias: u64) -> Self {
-        match self {
-            Self::Code(address) => Self::Code(address.wrapping_add(bias)),
-            Self::Store { address, size } => Self::Store { address: address.wrapping_add(bias), size },
-        }
-    }
-}
-
 impl Program {
     /// Where `marker` is in this file. Of names, one that is the same is taken; then the only one that ends with it, as
     /// `handle` ends `server::handle`; then the only one that contains it.
     ///
     /// # Errors
     /// If no name or more than one is meant, or the offset leads out of it.
-    pub fn place(&self, marker: &Marker) -> Result<Place, MarkerError> {
+    pub fn place(&self, marker: &Marker) -> Result<StopPoint, MarkerError> {
         let symbol = self.find(&marker.name, marker.kind == MarkerKind::Code)?;
         let Marker { kind, name, offset } = marker.clone();
         let address = symbol.address.wrapping_add(offset);
         let left = symbol.size.saturating_sub(offset);
         match kind {
             _ if offset > 0 && left == 0 => Err(MarkerError::Outside { name, size: symbol.size, offset }),
-            MarkerKind::Code => Ok(Place::Code(address)),
-            MarkerKind::Store if matches!(left, 1 | 2 | 4 | 8) => Ok(Place::Store { address, size: left }),
-            MarkerKind::Store if offset > 0 && left > 8 => Ok(Place::Store { address, size: 8 }),
+            MarkerKind::Code => Ok(StopPoint::Execute(address)),
+            MarkerKind::Store if matches!(left, 1 | 2 | 4 | 8) => {
+                Ok(StopPoint::Store { address, size: left })
+            }
+            MarkerKind::Store if offset > 0 && left > 8 => Ok(StopPoint::Store { address, size: 8 }),
             MarkerKind::Store => Err(MarkerError::TooLarge { name, size: symbol.size }),
         }
     }

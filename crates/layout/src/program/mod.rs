@@ -9,11 +9,10 @@ mod names;
 mod symbols;
 
 pub use error::{MarkerError, ProgramError};
-pub use marker::{Marker, MarkerKind, Place};
+pub use marker::{Marker, MarkerKind};
 
 use crate::trace::Function;
 use object::{Architecture, BinaryFormat, Object, ObjectSegment, SegmentFlags};
-use std::cmp::Reverse;
 use std::path::Path;
 use symbols::Symbol;
 
@@ -98,14 +97,7 @@ impl Program {
     pub fn functions(&self, bias: u64) -> Vec<Function> {
         let mut functions: Vec<Function> =
             self.symbols.iter().filter(|symbol| symbol.is_code).map(|symbol| symbol.function(bias)).collect();
-        // Of several names for one place, that with the longest extent, and then the one for users.
-        functions.sort_by(|a, b| {
-            let rank = |function: &Function| {
-                (function.address, Reverse(function.size), underscores(&function.symbol))
-            };
-            rank(a).cmp(&rank(b)).then_with(|| a.symbol.cmp(&b.symbol))
-        });
-        functions.dedup_by_key(|function| function.address);
+        Function::one_at_each_address(&mut functions);
         functions
     }
 
@@ -123,9 +115,4 @@ impl Program {
         let address = segment.address.wrapping_sub(segment.offset).wrapping_add(offset);
         Some(start.wrapping_sub(address))
     }
-}
-
-/// How many underscores a name begins with: names that libraries keep to themselves have some.
-fn underscores(name: &str) -> usize {
-    name.bytes().take_while(|&byte| byte == b'_').count()
 }

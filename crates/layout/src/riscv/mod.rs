@@ -27,5 +27,5 @@ pub(crate) mod testing;
 pub use decode::{Decoded, Op, is_compressed};
 pub use describe::describe;
 pub use error::{ImageError, MachineError};
-pub use image::{Image, LONGEST_EXECUTABLE, MOST_MEMORY, Object, Relocation, Segment};
+pub use image::{Image, LONGEST_EXECUTABLE, MOST_MEMORY, Relocation, Segment};
 pub use machine::{DEFAULT_LIMIT, Machine, Nobody, Observer, RETURN_ADDRESS, STACK_BYTES, STACK_TOP, Stop};

@@ -47,7 +47,7 @@ impl Code {
     }
 
     fn append(&mut self, index: u32, instruction: &Instruction, function: Option<u32>, cut: bool) {
-        let end = end_of(instruction);
+        let end = instruction.end();
         match self.blocks.last_mut() {
             Some(block) if !cut && block.end == instruction.address && block.function == function => {
                 block.end = end;
@@ -81,7 +81,7 @@ fn begins(trace: &Trace) -> Vec<bool> {
         if falls_to != Some(instruction.address) {
             begins[at] = true;
         }
-        falls_to = Some(end_of(instruction));
+        falls_to = Some(instruction.end());
     }
     begins
 }
@@ -89,9 +89,4 @@ fn begins(trace: &Trace) -> Vec<bool> {
 /// Whether such an instruction ends a block.
 const fn is_end(class: Class) -> bool {
     matches!(class, Class::Branch | Class::Jump | Class::Call | Class::Return)
-}
-
-/// The first byte after `instruction`.
-pub(crate) const fn end_of(instruction: &Instruction) -> u64 {
-    instruction.address.wrapping_add(instruction.length as u64)
 }

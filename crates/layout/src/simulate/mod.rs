@@ -36,7 +36,7 @@ pub use summary::{
 
 use crate::trace::Trace;
 use columns::Columns;
-use round::Machine;
+use round::Simulation;
 use serde::{Deserialize, Serialize};
 use warmcore_cachesim::{CacheId, Description};
 use warmcore_topology::Geometry;
@@ -98,16 +98,16 @@ impl Setup {
             return Err(Fault::new("word", self.word, "a power of two"));
         }
         self.pipeline.check()?;
-        let mut machine = Machine::new(self, trace)?;
-        let mut round = machine.round();
+        let mut simulation = Simulation::new(self, trace)?;
+        let mut round = simulation.round();
         let (mut rounds, mut settled) = (1, self.start == Start::Cold);
         while !settled && rounds < MAX_ROUNDS {
-            let next = machine.round();
+            let next = simulation.round();
             settled = next.is_like(&round);
             round = next;
             rounds += 1;
         }
-        Ok(machine.summary(&round, rounds, settled))
+        Ok(simulation.summary(&round, rounds, settled))
     }
 }
 

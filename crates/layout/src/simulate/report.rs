@@ -1,9 +1,9 @@
-//! From the last round of a machine to its summary.
+//! From the last round of a simulation to its summary.
 
 use super::code::Block;
 use super::columns::Side;
 use super::path::PathSize;
-use super::round::{Machine, Round};
+use super::round::{Round, Simulation};
 use super::summary::{
     BlockFigures, Column, Displaced, Figures, FunctionFigures, LineFigures, Misses, Summary, Words,
 };
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use warmcore_cachesim::CacheId;
 use warmcore_units::Bytes;
 
-impl Machine<'_> {
+impl Simulation<'_> {
     /// What `round`, the last one, amounted to.
     pub(super) fn summary(&self, round: &Round, rounds: u32, settled: bool) -> Summary {
         let blocks = self.blocks();

@@ -13,7 +13,7 @@ use warmcore_cachesim::{Counts, Hierarchy, Kind, Owner, Reference};
 use warmcore_units::{Cycles, Fault};
 
 /// Caches and a pipeline, and the trace that goes through them.
-pub(super) struct Machine<'a> {
+pub(super) struct Simulation<'a> {
     pub(super) setup: &'a Setup,
     pub(super) trace: &'a Trace,
     pub(super) code: Code,
@@ -53,7 +53,7 @@ impl Round {
     }
 }
 
-impl<'a> Machine<'a> {
+impl<'a> Simulation<'a> {
     /// Cold caches.
     pub(super) fn new(setup: &'a Setup, trace: &'a Trace) -> Result<Self, Fault> {
         setup.caches.check()?;

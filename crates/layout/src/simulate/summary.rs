@@ -5,6 +5,7 @@ use super::path::PathSize;
 use super::pipeline::PipelineFigures;
 use core::ops::AddAssign;
 use serde::{Deserialize, Serialize};
+use std::cmp::Reverse;
 use warmcore_units::{Bytes, Cycles};
 
 /// A trace that went through caches and a pipeline.
@@ -24,9 +25,9 @@ pub struct Summary {
     pub stalls: Stalls,
     /// The pipeline before a perfect memory.
     pub pipeline: PipelineFigures,
-    /// Words of the lines that came into the nearest cache for instructions (Table 9, "i-cache unused").
+    /// Words of the lines that came into the nearest cache for instructions, as often as they came.
     pub words: Words,
-    /// How large the executed code is (Table 9, "Size").
+    /// How large the executed code is, and which part of its lines is never executed (Table 9).
     pub path: PathSize,
     /// Functions that were executed, by address; code of no function comes last.
     pub functions: Vec<FunctionFigures>,
@@ -63,6 +64,24 @@ impl Summary {
     #[must_use]
     pub fn cycles(&self) -> Cycles {
         self.pipeline.cycles + self.stalls.all()
+    }
+
+    /// Functions that were executed, those that wait longest for memory first, of equal ones those that executed more.
+    #[must_use]
+    pub fn functions_by_stalls(&self) -> Vec<&FunctionFigures> {
+        let mut functions: Vec<&FunctionFigures> = self.functions.iter().collect();
+        functions.sort_by_key(|of| (Reverse(of.figures.stalls.all()), Reverse(of.figures.instructions)));
+        functions
+    }
+
+    /// Who displaces whom in the nearest cache for instructions, those that cost the most misses first.
+    #[must_use]
+    pub fn pairs_by_misses(&self) -> Vec<FunctionPair> {
+        let nearest = self.columns.first().map(|column| column.cache);
+        let displaced = self.displaced.iter().find(|of| Some(of.cache) == nearest);
+        let mut pairs = displaced.map_or_else(Vec::new, |of| of.functions.clone());
+        pairs.sort_by_key(|pair| (Reverse(pair.misses), Reverse(pair.lines), pair.victim, pair.by));
+        pairs
     }
 }
 

@@ -55,3 +55,11 @@ pub struct Instruction {
     /// Where it goes, if it names the place: branches, direct jumps and direct calls.
     pub target: Option<u64>,
 }
+
+impl Instruction {
+    /// The first byte after it; at the end of the address space that is 0.
+    #[must_use]
+    pub const fn end(&self) -> u64 {
+        self.address.wrapping_add(self.length as u64)
+    }
+}

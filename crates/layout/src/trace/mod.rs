@@ -17,7 +17,10 @@ pub use reader::{Event, Reader};
 pub use writer::Writer;
 
 use hashbrown::HashMap;
+use std::cmp::Reverse;
+use std::sync::Arc;
 use warmcore_cachesim::Kind;
+use warmcore_units::Bytes;
 
 /// A function of the traced program.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -30,6 +33,19 @@ pub struct Function {
     pub address: u64,
     /// How many bytes it has.
     pub size: u64,
+}
+
+impl Function {
+    /// Sorts `functions` by address. Of several at one address the longest stays, and of these the one whose name is for
+    /// users: names that libraries keep to themselves begin with underscores.
+    pub(crate) fn one_at_each_address(functions: &mut Vec<Self>) {
+        let underscores = |name: &str| name.bytes().take_while(|&byte| byte == b'_').count();
+        functions.sort_by(|a, b| {
+            let rank = |of: &Self| (of.address, Reverse(of.size), underscores(&of.symbol));
+            rank(a).cmp(&rank(b)).then_with(|| a.symbol.cmp(&b.symbol))
+        });
+        functions.dedup_by_key(|function| function.address);
+    }
 }
 
 /// Data that an instruction touched.
@@ -55,7 +71,8 @@ pub struct Step<'a> {
 /// What was executed between two markers.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Trace {
-    functions: Vec<Function>,
+    /// By address; traces of one program share them.
+    functions: Arc<[Function]>,
     instructions: Vec<Instruction>,
     index: HashMap<u64, u32>,
     /// Of each step, its instruction and where its accesses end.
@@ -68,13 +85,13 @@ impl Trace {
     #[must_use]
     pub fn new(mut functions: Vec<Function>) -> Self {
         functions.sort_by_key(|function| function.address);
-        Self { functions, ..Self::default() }
+        Self { functions: functions.into(), ..Self::default() }
     }
 
-    /// The same of a program with `functions`, where they are known only afterwards.
+    /// The same of the program of `other`, whose functions it shares, where they are known only afterwards.
     #[must_use]
-    pub fn with_functions(self, functions: Vec<Function>) -> Self {
-        Self { functions: Self::new(functions).functions, ..self }
+    pub fn with_functions_of(self, other: &Self) -> Self {
+        Self { functions: Arc::clone(&other.functions), ..self }
     }
 
     /// `instruction` was executed and touched `accesses`.
@@ -106,6 +123,18 @@ impl Trace {
         let before = self.functions.partition_point(|function| function.address <= address).checked_sub(1)?;
         let function = &self.functions[before];
         (address - function.address < function.size.max(1)).then_some(before)
+    }
+
+    /// The bytes that [`function_at`](Self::function_at) takes for those of the function with that index, up to where another
+    /// one begins; at least 1.
+    ///
+    /// # Panics
+    /// If there is no such function.
+    #[must_use]
+    pub fn function_size(&self, function: usize) -> Bytes {
+        let of = &self.functions[function];
+        let next = self.functions.get(function + 1).map_or(u64::MAX, |next| next.address);
+        Bytes(of.size.min(next - of.address).max(1))
     }
 
     /// What was executed, in order.

@@ -87,7 +87,7 @@ impl<R: Read> Reader<R> {
         self.read_accesses(count)?;
         let instruction = &self.instructions[index];
         self.next_index = index as u64 + 1;
-        self.next_address = instruction.address.wrapping_add(u64::from(instruction.length));
+        self.next_address = instruction.end();
         self.steps += 1;
         Ok(Event::Step(Step { instruction, accesses: &self.accesses }))
     }

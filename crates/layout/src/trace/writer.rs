@@ -74,7 +74,7 @@ impl<W: Write> Writer<W> {
             }
         }
         self.next_index = index + 1;
-        self.next_address = instruction.address.wrapping_add(u64::from(instruction.length));
+        self.next_address = instruction.end();
         for access in accesses {
             self.access(access);
         }

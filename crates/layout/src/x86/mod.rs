@@ -65,6 +65,19 @@ impl Decoder {
     ///
     /// # Errors
     /// If the bytes are no instruction, or it is not whole.
+    ///
+    /// ```
+    /// use warmcore_cachesim::Kind;
+    /// use warmcore_layout::trace::Class;
+    /// use warmcore_layout::x86::{Decoder, Values};
+    /// let mut values = Values::default();
+    /// values.general[4] = 0x8000; // rsp
+    /// let mut accesses = Vec::new();
+    /// let push = Decoder::default().decode(&[0x55], 0x1000, &values, &mut accesses)?;
+    /// assert_eq!((push.class, push.length), (Class::Store, 1));
+    /// assert_eq!((accesses[0].kind, accesses[0].address, accesses[0].size), (Kind::Store, 0x7ff8, 8));
+    /// # Ok::<(), warmcore_layout::x86::Undecodable>(())
+    /// ```
     pub fn decode(
         &mut self,
         bytes: &[u8],
@@ -88,26 +101,4 @@ impl Decoder {
             target: class::target(&decoded),
         })
     }
-}
-
-/// Decodes one instruction. Who decodes many is faster with a [`Decoder`].
-///
-/// # Errors
-/// As [`Decoder::decode`].
-///
-/// ```
-/// use warmcore_cachesim::Kind;
-/// use warmcore_layout::trace::Class;
-/// use warmcore_layout::x86::{Values, decode};
-/// let mut values = Values::default();
-/// values.general[4] = 0x8000; // rsp
-/// let (push, accesses) = decode(&[0x55], 0x1000, &values)?;
-/// assert_eq!((push.class, push.length), (Class::Store, 1));
-/// assert_eq!((accesses[0].kind, accesses[0].address, accesses[0].size), (Kind::Store, 0x7ff8, 8));
-/// # Ok::<(), warmcore_layout::x86::Undecodable>(())
-/// ```
-pub fn decode(bytes: &[u8], ip: u64, values: &Values) -> Result<(Instruction, Vec<Access>), Undecodable> {
-    let mut accesses = Vec::new();
-    let instruction = Decoder::default().decode(bytes, ip, values, &mut accesses)?;
-    Ok((instruction, accesses))
 }

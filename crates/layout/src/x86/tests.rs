@@ -1,12 +1,18 @@
 //! Instructions of each shape, by their bytes.
 
-use super::{Values, decode};
-use crate::trace::Class;
+use super::{Decoder, Undecodable, Values};
+use crate::trace::{Access, Class, Instruction};
 use proptest::prelude::*;
 use warmcore_cachesim::Kind::{self, Load, Store};
 
 /// Bytes, their class, and kind, address and size of each access.
 type Case<'a> = (&'a [u8], Class, &'a [(Kind, u64, u16)]);
+
+fn decode(bytes: &[u8], ip: u64, values: &Values) -> Result<(Instruction, Vec<Access>), Undecodable> {
+    let mut accesses = Vec::new();
+    let instruction = Decoder::default().decode(bytes, ip, values, &mut accesses)?;
+    Ok((instruction, accesses))
+}
 
 const IP: u64 = 0x40_1000;
 const RSP: u64 = 0x7fff_0000;

@@ -8,8 +8,9 @@ use std::process::{Command, Stdio};
 use warmcore_cachesim::Kind;
 use warmcore_layout::lackey::{self, Between};
 use warmcore_layout::native::{self, Request};
-use warmcore_layout::program::{Marker, Place, Program};
+use warmcore_layout::program::{Marker, Program};
 use warmcore_layout::trace::Trace;
+use warmcore_linux::StopPoint;
 use warmcore_linux::stepping::{End, Launch};
 
 /// Everything of a static program but its stacks lies below.
@@ -26,7 +27,7 @@ fn under_lackey(folder: &Path, program: &Path, between: Between) -> Vec<Trace> {
         .status()
         .expect("valgrind runs: `scripts/install-test-tools` installs it");
     assert!(status.success(), "{status}");
-    lackey::read(BufReader::new(File::open(output).unwrap()), &[], Some(between)).unwrap()
+    lackey::read(BufReader::new(File::open(output).unwrap()), Vec::new(), Some(between), 2).unwrap()
 }
 
 /// Where instructions lie, each repeated one once: lackey shows it once for each element, and once when there is no more.
@@ -62,7 +63,7 @@ fn single_steps_and_lackey_agree() {
 
     let symbols = Program::read(&program).unwrap();
     let address = |name: &str| match symbols.place(&marker(name)) {
-        Ok(Place::Code(address)) => address,
+        Ok(StopPoint::Execute(address)) => address,
         other => panic!("{other:?}"),
     };
     let between = Between { first: address("begin"), last: address("finish") };

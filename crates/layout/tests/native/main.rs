@@ -4,4 +4,5 @@
 mod agreement;
 mod compiled;
 mod markers;
+mod page;
 mod served;

@@ -1,6 +1,7 @@
 //! Why a program cannot be stepped, and what to do about it.
 
-use super::{End, Stop};
+use super::End;
+use crate::StopPoint;
 use std::io;
 use std::time::Duration;
 
@@ -55,7 +56,7 @@ pub enum SteppingError {
         /// How it ended.
         end: End,
         /// The first marker.
-        first: Stop,
+        first: StopPoint,
         /// Whether the second marker had been reached.
         last_came: bool,
     },
@@ -69,7 +70,7 @@ pub enum SteppingError {
         /// How it ended.
         end: End,
         /// The second marker.
-        last: Stop,
+        last: StopPoint,
         /// Executed instructions since the first marker.
         steps: u64,
     },
@@ -81,7 +82,7 @@ pub enum SteppingError {
         /// As it was named.
         program: String,
         /// The second marker.
-        last: Stop,
+        last: StopPoint,
     },
     /// The thread ended after the first marker and before the second, and the program goes on.
     #[error(
@@ -89,7 +90,7 @@ pub enum SteppingError {
     )]
     ThreadEnded {
         /// The second marker.
-        last: Stop,
+        last: StopPoint,
         /// Executed instructions since the first marker.
         steps: u64,
     },
@@ -99,7 +100,7 @@ pub enum SteppingError {
     )]
     NeverReached {
         /// The second marker.
-        last: Stop,
+        last: StopPoint,
         /// Executed instructions since the first marker.
         steps: u64,
     },
@@ -163,11 +164,11 @@ pub enum Activity {
     /// It had not yet loaded its libraries.
     Starting,
     /// It ran and had not reached the first marker.
-    Before(Stop),
+    Before(StopPoint),
     /// It was stepped and had not reached the second marker.
     Within {
         /// The second marker.
-        last: Stop,
+        last: StopPoint,
         /// Executed instructions since the first.
         steps: u64,
     },

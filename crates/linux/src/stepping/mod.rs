@@ -52,29 +52,6 @@ use std::marker::PhantomData;
 use std::thread;
 use watchdog::Watchdog;
 
-/// A marker: what a thread does where a path begins or ends.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Stop {
-    /// It comes to the instruction at this address, and has not executed it.
-    Execute(u64),
-    /// It has stored to one of these bytes.
-    Store {
-        /// The first byte, a multiple of their number.
-        address: u64,
-        /// How many: 1, 2, 4 or 8.
-        size: u64,
-    },
-}
-
-impl fmt::Display for Stop {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Execute(address) => write!(f, "the instruction at {address:#x}"),
-            Self::Store { address, size } => write!(f, "a store to {size} bytes at {address:#x}"),
-        }
-    }
-}
-
 /// How a program ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum End {

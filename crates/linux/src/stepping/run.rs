@@ -6,7 +6,8 @@ use super::events::{Report, is_gone, unless_gone};
 use super::launch::Launch;
 use super::memory::{Mapping, Memory};
 use super::watchdog::Watchdog;
-use super::{End, Step, Stepper, Stop, ptrace};
+use super::{End, Step, Stepper, ptrace};
+use crate::StopPoint;
 use libc::pid_t;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use std::marker::PhantomData;
@@ -44,7 +45,7 @@ impl Stepper {
         };
         std::mem::forget(guard);
         if let Some(entry) = stepper.memory.entry()? {
-            let entry = Stop::Execute(entry);
+            let entry = StopPoint::Execute(entry);
             let reached = stepper.reach(entry, entry);
             reached.map_err(|error| stepper.explain(error))?;
         }
@@ -91,8 +92,8 @@ impl Stepper {
     /// If a marker is not reached, cannot be set, or the time is up. The program has then ended, or will.
     pub fn path(
         &mut self,
-        first: Stop,
-        last: Stop,
+        first: StopPoint,
+        last: StopPoint,
         each: &mut dyn FnMut(&Step<'_>),
     ) -> Result<u64, SteppingError> {
         self.activity = Activity::Before(first);
@@ -133,11 +134,11 @@ impl Stepper {
     }
 
     /// Lets all threads run until one reaches `first`, which is then held. Notes whether `last` comes before.
-    fn reach(&mut self, first: Stop, last: Stop) -> Result<pid_t, SteppingError> {
+    fn reach(&mut self, first: StopPoint, last: StopPoint) -> Result<pid_t, SteppingError> {
         if let Some(end) = self.ended {
             return Err(self.ended_before(end, first));
         }
-        if let (Some(held), Stop::Execute(address)) = (self.held, first)
+        if let (Some(held), StopPoint::Execute(address)) = (self.held, first)
             && ptrace::registers(held)?.rip == address
         {
             return Ok(held);
@@ -160,28 +161,30 @@ impl Stepper {
         }
     }
 
-    fn set_markers(&mut self, first: Stop, last: Stop) -> Result<(), SteppingError> {
+    fn set_markers(&mut self, first: StopPoint, last: StopPoint) -> Result<(), SteppingError> {
         match first {
-            Stop::Execute(address) => self.memory.set_breakpoint(address)?,
-            Stop::Store { address, size } if self.watched.is_empty() => {
+            StopPoint::Execute(address) => self.memory.set_breakpoint(address)?,
+            StopPoint::Store { address, size } if self.watched.is_empty() => {
                 self.watched = self.watched.with(Slot::First, Condition::Stores { address, size });
                 let not_watched = |source| SteppingError::NotWatched { address, size, source };
                 self.held.map_or(Ok(()), |held| self.watched.apply(held)).map_err(not_watched)?;
             }
-            Stop::Store { .. } => {}
+            StopPoint::Store { .. } => {}
         }
         match last {
-            Stop::Execute(address) if self.paths == 0 && first != last => self.memory.set_breakpoint(address),
+            StopPoint::Execute(address) if self.paths == 0 && first != last => {
+                self.memory.set_breakpoint(address)
+            }
             _ => Ok(()),
         }
     }
 
     /// Whether `thread` stopped at `first`. One that came to the last marker goes there again, without a breakpoint.
-    fn has_reached(&mut self, thread: pid_t, signal: i32, first: Stop) -> Result<bool, SteppingError> {
+    fn has_reached(&mut self, thread: pid_t, signal: i32, first: StopPoint) -> Result<bool, SteppingError> {
         if signal != libc::SIGTRAP {
             return Ok(false);
         }
-        if let Stop::Store { .. } = first
+        if let StopPoint::Store { .. } = first
             && debug::happened(thread, Slot::First)?
         {
             return Ok(true);
@@ -189,7 +192,7 @@ impl Stepper {
         let Some(address) = self.breakpoint_of(thread)?.filter(|&address| self.memory.is_set(address)) else {
             return Ok(false);
         };
-        if first == Stop::Execute(address) {
+        if first == StopPoint::Execute(address) {
             self.rewind(thread)?;
             return Ok(true);
         }
@@ -198,7 +201,7 @@ impl Stepper {
         Ok(false)
     }
 
-    fn ended_before(&self, end: End, first: Stop) -> SteppingError {
+    fn ended_before(&self, end: End, first: StopPoint) -> SteppingError {
         let program = self.program.clone();
         SteppingError::EndedBefore { program, end, first, last_came: self.last_came }
     }

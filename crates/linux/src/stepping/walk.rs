@@ -4,7 +4,8 @@ use super::debug::{self, Condition, Slot};
 use super::error::{Activity, SteppingError};
 use super::events::Report;
 use super::ptrace::{self, Resume};
-use super::{End, RegisterFile, Step, Stepper, Stop, repeated};
+use super::{End, RegisterFile, Step, Stepper, repeated};
+use crate::StopPoint;
 use crate::affinity;
 use libc::{c_int, pid_t, user_regs_struct};
 use std::fs;
@@ -16,7 +17,7 @@ const LONGEST: usize = 15;
 /// Repeated instructions that go on for longer run at full speed to their end.
 const REPEATS_TO_STEP: u64 = 16;
 /// After how many steps the tracer looks again for the cpu of the stepped thread.
-const STAY: u64 = 4096;
+const CPU_CHECK_INTERVAL: u64 = 4096;
 
 /// What a thread will execute next.
 struct Pending {
@@ -47,7 +48,7 @@ impl Stepper {
     pub(super) fn walk(
         &mut self,
         thread: pid_t,
-        last: Stop,
+        last: StopPoint,
         each: &mut dyn FnMut(&Step<'_>),
     ) -> Result<u64, SteppingError> {
         self.watch_for_end(thread, last)?;
@@ -56,7 +57,7 @@ impl Stepper {
         let mut signal = 0;
         let mut entering_handler = false;
         loop {
-            if steps % STAY == 0 {
+            if steps % CPU_CHECK_INTERVAL == 0 {
                 self.join_cpu_of(thread);
             }
             self.activity = Activity::Within { last, steps };
@@ -98,11 +99,11 @@ impl Stepper {
         thread: pid_t,
         pending: &Pending,
         signal: c_int,
-        within: (Stop, u64),
+        within: (StopPoint, u64),
     ) -> Result<c_int, SteppingError> {
         let is_long = signal == 0 && pending.registers.rcx > REPEATS_TO_STEP;
         // A store that ends the path is to be noticed as it happens.
-        if let (Some(length), Stop::Execute(_), true) = (pending.repeated, within.0, is_long) {
+        if let (Some(length), StopPoint::Execute(_), true) = (pending.repeated, within.0, is_long) {
             let over = Condition::Executes(pending.registers.rip.wrapping_add(length));
             if self.watched.with(Slot::Repeated, over).apply(thread).is_ok() {
                 self.resume(thread, Resume::Continue, 0)?;
@@ -116,7 +117,7 @@ impl Stepper {
     }
 
     /// Waits until `thread` stops with a signal, and serves the others meanwhile.
-    fn await_stop(&mut self, thread: pid_t, (last, steps): (Stop, u64)) -> Result<c_int, SteppingError> {
+    fn await_stop(&mut self, thread: pid_t, (last, steps): (StopPoint, u64)) -> Result<c_int, SteppingError> {
         loop {
             match self.next_report()? {
                 Report::Stopped(stopped, signal) if stopped == thread => return Ok(signal),
@@ -130,7 +131,7 @@ impl Stepper {
         }
     }
 
-    pub(super) fn ended_within(&self, end: End, last: Stop, steps: u64) -> SteppingError {
+    pub(super) fn ended_within(&self, end: End, last: StopPoint, steps: u64) -> SteppingError {
         let program = self.program.clone();
         if self.last_came {
             return SteppingError::WrongOrder { program, last };
@@ -139,20 +140,20 @@ impl Stepper {
     }
 
     /// Lets `thread` alone be watched for the store that ends the path, if one does.
-    fn watch_for_end(&self, thread: pid_t, last: Stop) -> Result<(), SteppingError> {
-        let Stop::Store { address, size } = last else { return Ok(()) };
+    fn watch_for_end(&self, thread: pid_t, last: StopPoint) -> Result<(), SteppingError> {
+        let StopPoint::Store { address, size } = last else { return Ok(()) };
         let conditions = self.watched.with(Slot::Last, Condition::Stores { address, size });
         conditions.apply(thread).map_err(|source| SteppingError::NotWatched { address, size, source })
     }
 
-    fn is_at_end(&self, thread: pid_t, last: Stop, next: &Pending) -> Result<bool, SteppingError> {
+    fn is_at_end(&self, thread: pid_t, last: StopPoint, next: &Pending) -> Result<bool, SteppingError> {
         match last {
-            Stop::Execute(address) => Ok(next.registers.rip == address),
-            Stop::Store { .. } if debug::happened(thread, Slot::Last)? => {
+            StopPoint::Execute(address) => Ok(next.registers.rip == address),
+            StopPoint::Store { .. } if debug::happened(thread, Slot::Last)? => {
                 self.watched.apply(thread).map_err(system)?;
                 Ok(true)
             }
-            Stop::Store { .. } => Ok(false),
+            StopPoint::Store { .. } => Ok(false),
         }
     }
 

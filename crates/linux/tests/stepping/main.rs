@@ -6,14 +6,15 @@ mod compiled;
 use compiled::Compiled;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use warmcore_linux::stepping::{Activity, End, Launch, Stepper, SteppingError, Stop, with_program};
+use warmcore_linux::StopPoint;
+use warmcore_linux::stepping::{Activity, End, Launch, Stepper, SteppingError, with_program};
 
 fn launch(how: &str) -> Launch {
     Launch::new([Compiled::program().path.as_os_str(), how.as_ref()])
 }
 
-fn code(name: &str) -> Stop {
-    Stop::Execute(Compiled::program().address(name))
+fn code(name: &str) -> StopPoint {
+    StopPoint::Execute(Compiled::program().address(name))
 }
 
 /// The addresses of the steps from `begin` to `finish`.
@@ -166,7 +167,7 @@ fn stored_flags_do_not_stop_the_program_later() {
 
 #[test]
 fn a_store_begins_and_ends_a_path() {
-    let object = Stop::Store { address: Compiled::program().address("object"), size: 8 };
+    let object = StopPoint::Store { address: Compiled::program().address("object"), size: 8 };
     let stepped = with_program(&launch("store"), |stepper| {
         let steps = stepper.path(object, object, &mut |_| {})?;
         Ok::<_, SteppingError>((steps, stepper.finish()?))
@@ -178,14 +179,14 @@ fn a_store_begins_and_ends_a_path() {
         }
         Err(error) => assert!(matches!(error, SteppingError::NotWatched { .. }), "{error}"),
     }
-    let unaligned = Stop::Store { address: Compiled::program().address("object") + 1, size: 8 };
+    let unaligned = StopPoint::Store { address: Compiled::program().address("object") + 1, size: 8 };
     let refused = with_program(&launch("store"), |stepper| stepper.path(unaligned, object, &mut |_| {}));
     assert!(refused.unwrap_err().to_string().contains("a multiple of their number"));
 }
 
 #[test]
 fn markers_that_do_not_come_are_reported() {
-    let run = |how: &str, first: Stop, last: Stop, limit: u64| {
+    let run = |how: &str, first: StopPoint, last: StopPoint, limit: u64| {
         let mut launch = launch(how);
         launch.steps = limit;
         with_program(&launch, |stepper| stepper.path(first, last, &mut |_| {})).unwrap_err()
@@ -203,7 +204,7 @@ fn markers_that_do_not_come_are_reported() {
     assert!(matches!(error, SteppingError::ThreadEnded { .. }), "{error}");
     let error = run("exec", begin, finish, 1000);
     assert!(matches!(&error, SteppingError::Replaced { by, .. } if by.contains("bin/")), "{error}");
-    let error = run("passes", Stop::Execute(8), finish, 1000);
+    let error = run("passes", StopPoint::Execute(8), finish, 1000);
     assert!(matches!(error, SteppingError::Unmapped { address: 8 }), "{error}");
 }
 

@@ -138,7 +138,7 @@ fn changed(compared: Option<(Change, Visible)>, why: &str) -> Cell {
 mod tests {
     use super::*;
     use crate::foong_2004::{Measurements, Runs, source};
-    use crate::layout::document;
+    use crate::page::document;
     use warmcore_record::{Document, Manifest};
 
     fn points(cost: &[f64]) -> Vec<Point> {

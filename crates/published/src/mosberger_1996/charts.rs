@@ -5,7 +5,7 @@ mod round_trips;
 mod savings;
 mod starting_point;
 
-use super::points::{Build, Measurements, Stack};
+use super::points::{Build, Measurements, Protocols};
 use super::tables::table_7;
 use super::values::{Found, Quantity};
 use crate::Value;
@@ -42,7 +42,7 @@ pub(super) fn lead(m: &Measurements) -> Option<Chart> {
         move |stack, build| Some(Estimate { mean: part(&table_7(stack, build)), half_width: None })
     };
     let ours = |quantity| move |stack, build| drawn(m.spread(stack, build, quantity).ok()?.value());
-    let view = |(pick, stack): (usize, Stack)| {
+    let view = |(pick, stack): (usize, Protocols)| {
         let series = vec![
             bars(stack, ("waiting for memory (mCPI), published", 0, 1), published(|row| row.memory_cpi)),
             bars(stack, ("waiting for memory (mCPI), ours", 0, 0), ours(Quantity::MemoryCpi)),
@@ -63,16 +63,16 @@ pub(super) fn lead(m: &Measurements) -> Option<Chart> {
             "Both parts together are the cycles of an instruction. Whiskers span the linker's orders.",
             builds(),
             Axis::linear("cycles per instruction", Unit::plain("")),
-            Stack::ALL.into_iter().enumerate().map(view).collect(),
+            Protocols::ALL.into_iter().enumerate().map(view).collect(),
         )
     })
 }
 
 /// A chart with a view for each stack.
 fn by_stack(id: &str, title: &str, caption: &str, x: Axis, y: Axis, views: Vec<View>) -> Chart {
-    let options = Stack::ALL.map(|stack| stack.to_string()).to_vec();
+    let options = Protocols::ALL.map(|stack| stack.to_string()).to_vec();
     let [id, title, caption] = [id, title, caption].map(str::to_owned);
-    let choices = vec![Choice { label: "Stack".to_owned(), options, initial: 0 }];
+    let choices = vec![Choice { label: "Protocols".to_owned(), options, initial: 0 }];
     Chart { id, title, caption, x, y, choices, views }
 }
 
@@ -83,9 +83,9 @@ fn builds() -> Axis {
 
 /// A bar for each build of a stack that has a value; `of` is the series' name, colour and pattern.
 fn bars(
-    stack: Stack,
+    stack: Protocols,
     (name, colour, pattern): (&str, usize, usize),
-    value: impl Fn(Stack, Build) -> Option<Estimate<f64>>,
+    value: impl Fn(Protocols, Build) -> Option<Estimate<f64>>,
 ) -> Series {
     let point = |(index, build): (usize, Build)| Some(Point::new(index as f64, value(stack, build)?));
     let points = Build::ALL.into_iter().enumerate().filter_map(point).collect();
@@ -135,17 +135,17 @@ fn table(id: &str, caption: &str, header: &[&str], rows: Vec<Row>, notes: &[&str
 }
 
 /// A row for each build of both stacks.
-fn rows(cells: impl Fn(Stack, Build) -> Vec<Cell>) -> Vec<Row> {
-    let all = Stack::ALL.into_iter().flat_map(|stack| Build::ALL.map(|build| (stack, build)));
+fn rows(cells: impl Fn(Protocols, Build) -> Vec<Cell>) -> Vec<Row> {
+    let all = Protocols::ALL.into_iter().flat_map(|stack| Build::ALL.map(|build| (stack, build)));
     all.map(|(stack, build)| Row::new(super::points::name(stack, build), cells(stack, build))).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::layout::document;
     use crate::mosberger_1996::example::of_the_source;
     use crate::mosberger_1996::source;
+    use crate::page::document;
     use warmcore_record::{Document, Manifest};
 
     fn report(measurements: Measurements) -> Document {

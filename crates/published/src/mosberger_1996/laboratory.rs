@@ -8,9 +8,11 @@ mod builds;
 mod runs;
 mod stages;
 
-use super::points::{AtDistance, Build, Classified, Improvement, Measurements, Point, Saving, Stack, name};
+use super::points::{
+    AtDistance, Build, Classified, Improvement, Measurements, Point, Protocols, Saving, name,
+};
 use super::tables::TABLE_1;
-use builds::{protocols, traced};
+use builds::traced;
 use runs::{Simulator, run};
 use warmcore_layout::lab::{Classifying, Form, LabError, Switches, trace};
 use warmcore_layout::trace::Trace;
@@ -41,8 +43,8 @@ impl Effort {
 /// Never, unless the images are damaged.
 pub fn simulate(effort: Effort, progress: &mut dyn FnMut(&str, f64)) -> Result<Measurements, LabError> {
     let simulator = Simulator::new(MEMORY)?;
-    let pairs: Vec<(Stack, Build)> =
-        Stack::ALL.into_iter().flat_map(|stack| Build::ALL.map(|build| (stack, build))).collect();
+    let pairs: Vec<(Protocols, Build)> =
+        Protocols::ALL.into_iter().flat_map(|stack| Build::ALL.map(|build| (stack, build))).collect();
     let mut points = Vec::new();
     let mut traces = Vec::new();
     for (at, &(stack, build)) in pairs.iter().enumerate() {
@@ -59,8 +61,8 @@ pub fn simulate(effort: Effort, progress: &mut dyn FnMut(&str, f64)) -> Result<M
         points,
         savings: savings()?,
         improvement: Some(improvement(&simulator)?),
-        stages: stages::stages(&traced(Stack::TcpIp, Build::Std, Switches::IMPROVED)?),
-        classified: Stack::ALL
+        stages: stages::stages(&traced(Protocols::TcpIp, Build::Std, Switches::IMPROVED)?),
+        classified: Protocols::ALL
             .into_iter()
             .map(|stack| classified(&simulator, stack))
             .collect::<Result<_, _>>()?,
@@ -71,7 +73,7 @@ pub fn simulate(effort: Effort, progress: &mut dyn FnMut(&str, f64)) -> Result<M
 
 /// The TCP/IP stack of build STD with these changes.
 fn changed(switches: Switches) -> Result<Trace, LabError> {
-    trace(&Form::Std.image()?, protocols(Stack::TcpIp), switches)
+    trace(&Form::Std.image()?, Protocols::TcpIp, switches)
 }
 
 /// Table 1: what the path has more without each change.
@@ -116,7 +118,7 @@ fn improvement(simulator: &Simulator) -> Result<Improvement, LabError> {
 }
 
 /// What the classifier adds to build ALL.
-fn classified(simulator: &Simulator, stack: Stack) -> Result<Classified, LabError> {
+fn classified(simulator: &Simulator, stack: Protocols) -> Result<Classified, LabError> {
     let switches = Switches { classifying: Classifying::Yes, ..Switches::IMPROVED };
     let without = run(simulator, &traced(stack, Build::All, Switches::IMPROVED)?)?;
     let with = run(simulator, &traced(stack, Build::All, switches)?)?;
@@ -128,10 +130,10 @@ fn classified(simulator: &Simulator, stack: Stack) -> Result<Classified, LabErro
 }
 
 /// mCPI of every build at other distances of memory.
-fn by_memory(traces: &[(Stack, Build, Trace)]) -> Result<Vec<AtDistance>, LabError> {
+fn by_memory(traces: &[(Protocols, Build, Trace)]) -> Result<Vec<AtDistance>, LabError> {
     let at = |cycles| {
         let simulator = Simulator::new(cycles)?;
-        let mcpi = |(stack, build, trace): &(Stack, Build, Trace)| {
+        let mcpi = |(stack, build, trace): &(Protocols, Build, Trace)| {
             Ok::<_, LabError>((name(*stack, *build), run(&simulator, trace)?.memory_cpi()))
         };
         Ok((cycles, traces.iter().map(mcpi).collect::<Result<_, LabError>>()?))

@@ -4,15 +4,7 @@ use core::fmt;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// A protocol stack of figure 1.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Stack {
-    /// TCPTEST, TCP, IP, VNET, ETH, LANCE.
-    TcpIp,
-    /// XRPCTEST, MSELECT, VCHAN, CHAN, BID, BLAST, VNET, ETH, LANCE.
-    Rpc,
-}
+pub use warmcore_layout::lab::Protocols;
 
 /// A build of §4.2.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
@@ -32,11 +24,6 @@ pub enum Build {
     All,
 }
 
-impl Stack {
-    /// Both, in the source's order.
-    pub const ALL: [Self; 2] = [Self::TcpIp, Self::Rpc];
-}
-
 impl Build {
     /// All, in the source's order.
     pub const ALL: [Self; 6] = [Self::Bad, Self::Std, Self::Out, Self::Clo, Self::Pin, Self::All];
@@ -50,17 +37,8 @@ impl Build {
 
 /// A stack's build in words, as [`Measurements::by_memory`] names it: `TCP/IP STD`.
 #[must_use]
-pub fn name(stack: Stack, build: Build) -> String {
+pub fn name(stack: Protocols, build: Build) -> String {
     format!("{stack} {build}")
-}
-
-impl fmt::Display for Stack {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::TcpIp => "TCP/IP",
-            Self::Rpc => "RPC",
-        })
-    }
 }
 
 impl fmt::Display for Build {
@@ -132,7 +110,7 @@ impl Run {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Point {
     /// The stack.
-    pub stack: Stack,
+    pub stack: Protocols,
     /// The build.
     pub build: Build,
     /// Simulated runs. Where functions are placed by a technique there is one. Where their order is left to the linker
@@ -176,7 +154,7 @@ pub struct Stages {
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Classified {
     /// The stack.
-    pub stack: Stack,
+    pub stack: Protocols,
     /// Instructions that the classifier adds.
     pub instructions: u64,
     /// Cycles that it adds, from cold caches.

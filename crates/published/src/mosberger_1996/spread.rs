@@ -1,6 +1,7 @@
 //! A value over the orders in which a linker may place functions: what one user gets is one of them.
 
 use crate::Value;
+use warmcore_layout::compare::central_range;
 
 /// How many values are kept of each operand when two spreads are combined; more of them stand for their neighbours.
 const KEPT: usize = 200;
@@ -46,7 +47,7 @@ impl Spread {
         self.values.iter().sum::<f64>() / self.values.len() as f64
     }
 
-    /// The mean, and the least range around the middle that holds 95 % of the orders.
+    /// The mean, and the range around the middle that holds 95 % of the orders: the one that a page has too.
     #[must_use]
     pub fn value(&self) -> Value {
         let mean = self.mean();
@@ -57,8 +58,7 @@ impl Spread {
         if sorted.first() == sorted.last() {
             return Value::exact(sorted[0]);
         }
-        let last = (sorted.len() - 1) as f64;
-        let [low, high] = [(0.025 * last).floor(), (0.975 * last).ceil()].map(|at| sorted[at as usize]);
+        let (low, high) = central_range(&sorted).unwrap_or((mean, mean));
         Value { mean, low: low.min(mean), high: high.max(mean) }
     }
 
@@ -134,6 +134,7 @@ mod tests {
     #[test]
     fn the_range_holds_95_percent_of_the_orders() {
         assert_eq!(orders(1001).value(), Value { mean: 500.0, low: 25.0, high: 975.0 });
+        assert_eq!(orders(40).value(), Value { mean: 19.5, low: 1.0, high: 38.0 }, "38 of 40 are 95 %");
         assert_eq!(orders(3).value(), Value { mean: 1.0, low: 0.0, high: 2.0 });
         assert_eq!(Spread::exact(7.0).value(), Value::exact(7.0));
         assert_eq!(Spread::over_orders(vec![0.1; 3]).map(|same| same.value()), Some(Value::exact(0.1)));

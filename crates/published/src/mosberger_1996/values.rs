@@ -1,6 +1,6 @@
 //! The values of a build: what claims and tables are made of.
 
-use super::points::{Build, Measurements, Point, Run, Stack, name};
+use super::points::{Build, Measurements, Point, Protocols, Run, name};
 use super::spread::Spread;
 use crate::Value;
 use warmcore_stats::paired::{change, difference};
@@ -74,7 +74,7 @@ impl Measurements {
     ///
     /// # Errors
     /// If nothing was.
-    pub fn point(&self, stack: Stack, build: Build) -> Found<&Point> {
+    pub fn point(&self, stack: Protocols, build: Build) -> Found<&Point> {
         let is_it = |point: &&Point| (point.stack, point.build) == (stack, build);
         self.points.iter().find(is_it).ok_or_else(|| format!("Nothing was found of {}.", name(stack, build)))
     }
@@ -83,7 +83,7 @@ impl Measurements {
     ///
     /// # Errors
     /// If the build was not simulated.
-    pub fn each_order(&self, stack: Stack, build: Build, of: impl Fn(&Run) -> f64) -> Found<Spread> {
+    pub fn each_order(&self, stack: Protocols, build: Build, of: impl Fn(&Run) -> f64) -> Found<Spread> {
         let values: Vec<f64> = self.point(stack, build)?.runs.iter().map(of).collect();
         let spread = match values.as_slice() {
             [value] if build.is_placed() => Some(Spread::exact(*value)),
@@ -96,7 +96,7 @@ impl Measurements {
     ///
     /// # Errors
     /// If the build was not simulated.
-    pub fn spread(&self, stack: Stack, build: Build, quantity: Quantity) -> Found<Spread> {
+    pub fn spread(&self, stack: Protocols, build: Build, quantity: Quantity) -> Found<Spread> {
         self.each_order(stack, build, |run| quantity.of(run))
     }
 
@@ -104,7 +104,7 @@ impl Measurements {
     ///
     /// # Errors
     /// If one of them was not simulated.
-    pub fn saved(&self, stack: Stack, from: Build, to: Build, quantity: Quantity) -> Found<Spread> {
+    pub fn saved(&self, stack: Protocols, from: Build, to: Build, quantity: Quantity) -> Found<Spread> {
         Ok(self.spread(stack, from, quantity)?.minus(&self.spread(stack, to, quantity)?))
     }
 
@@ -112,7 +112,7 @@ impl Measurements {
     ///
     /// # Errors
     /// If one of them was not simulated.
-    pub fn fewer_replacements(&self, stack: Stack, build: Build) -> Found<Spread> {
+    pub fn fewer_replacements(&self, stack: Protocols, build: Build) -> Found<Spread> {
         let of = |build| self.spread(stack, build, Quantity::InstructionReplacements);
         Ok(of(build)?.below(&of(Build::Out)?))
     }
@@ -121,7 +121,7 @@ impl Measurements {
     ///
     /// # Errors
     /// If the build was not simulated.
-    pub fn microseconds(&self, stack: Stack, build: Build) -> Found<Spread> {
+    pub fn microseconds(&self, stack: Protocols, build: Build) -> Found<Spread> {
         self.each_order(stack, build, |run| run.cycles() as f64 / CYCLES_PER_MICROSECOND)
     }
 
@@ -130,7 +130,7 @@ impl Measurements {
     ///
     /// # Errors
     /// If a build was not simulated, or no accesses are saved.
-    pub fn due_to_instructions(&self, stack: Stack, from: Build, to: Build) -> Found<Value> {
+    pub fn due_to_instructions(&self, stack: Protocols, from: Build, to: Build) -> Found<Value> {
         let due = |run: &Run| run.board_cache.accesses as f64 - run.data_cache.misses as f64;
         let part = self.per_saved_access(stack, from, to, due)?;
         let percent = |part: f64| 100.0 * part;
@@ -144,7 +144,7 @@ impl Measurements {
     /// If a build was not simulated, or no accesses are saved on average.
     pub fn per_saved_access(
         &self,
-        stack: Stack,
+        stack: Protocols,
         from: Build,
         to: Build,
         quantity: impl Fn(&Run) -> f64,
@@ -168,7 +168,7 @@ impl Measurements {
     /// `of` each pair of runs of two builds.
     fn each_pair(
         &self,
-        stack: Stack,
+        stack: Protocols,
         from: Build,
         to: Build,
         of: &dyn Fn(&Run, &Run) -> f64,
@@ -184,7 +184,7 @@ impl Measurements {
     ///
     /// # Errors
     /// If they were not measured.
-    pub fn round_trips(&self, stack: Stack, build: Build) -> Found<&[f64]> {
+    pub fn round_trips(&self, stack: Protocols, build: Build) -> Found<&[f64]> {
         let measured = self.point(stack, build)?.round_trips.as_slice();
         if measured.len() < 2 {
             return Err(format!("Round trips of {} were not measured in two blocks.", name(stack, build)));
@@ -196,7 +196,7 @@ impl Measurements {
     ///
     /// # Errors
     /// If one of them was not measured.
-    pub fn slower(&self, stack: Stack, build: Build, than: Build) -> Found<Value> {
+    pub fn slower(&self, stack: Protocols, build: Build, than: Build) -> Found<Value> {
         let changed = change(self.round_trips(stack, build)?, self.round_trips(stack, than)?);
         changed.as_ref().map(Value::from_change).ok_or_else(|| unpaired(stack, build, than))
     }
@@ -206,8 +206,12 @@ impl Measurements {
     ///
     /// # Errors
     /// If a build of them was not measured.
-    pub fn saves_more(&self, one: (Stack, Build, Build), other: (Stack, Build, Build)) -> Found<Value> {
-        let saved = |(stack, from, to): (Stack, Build, Build)| -> Found<Vec<f64>> {
+    pub fn saves_more(
+        &self,
+        one: (Protocols, Build, Build),
+        other: (Protocols, Build, Build),
+    ) -> Found<Value> {
+        let saved = |(stack, from, to): (Protocols, Build, Build)| -> Found<Vec<f64>> {
             let (from, to) = (self.round_trips(stack, from)?, self.round_trips(stack, to)?);
             Ok(from.iter().zip(to).map(|(from, to)| 0.5 * (from - to)).collect())
         };
@@ -217,7 +221,7 @@ impl Measurements {
     }
 }
 
-fn unpaired(stack: Stack, build: Build, other: Build) -> String {
+fn unpaired(stack: Protocols, build: Build, other: Build) -> String {
     format!("Round trips of {} and {other} were not measured in the same blocks.", name(stack, build))
 }
 
@@ -226,7 +230,7 @@ mod tests {
     use super::*;
     use crate::mosberger_1996::example::{changed, of_the_source};
 
-    const OUTLINING: (Stack, Build, Build) = (Stack::TcpIp, Build::Std, Build::Out);
+    const OUTLINING: (Protocols, Build, Build) = (Protocols::TcpIp, Build::Std, Build::Out);
 
     #[test]
     fn what_is_due_to_instructions_is_what_data_does_not_explain() {
@@ -246,7 +250,7 @@ mod tests {
     #[test]
     fn an_order_in_which_none_are_saved_leaves_no_range() {
         let mut unlucky = of_the_source();
-        let out = unlucky.points.iter_mut().find(|of| (of.stack, of.build) == (Stack::TcpIp, Build::Out));
+        let out = unlucky.points.iter_mut().find(|of| (of.stack, of.build) == (Protocols::TcpIp, Build::Out));
         out.expect("it is there").runs[2].board_cache.accesses = 1300;
         let (stack, from, to) = OUTLINING;
         let share = unlucky.due_to_instructions(stack, from, to).expect("some are saved on average");
@@ -255,7 +259,7 @@ mod tests {
 
     #[test]
     fn a_client_saves_half_of_a_round_trip() {
-        let [outlining, cloning] = [OUTLINING, (Stack::TcpIp, Build::Out, Build::Clo)];
+        let [outlining, cloning] = [OUTLINING, (Protocols::TcpIp, Build::Out, Build::Clo)];
         let more = of_the_source().saves_more(outlining, cloning).expect("all were measured");
         assert!((more.mean - 1000.0 * (7.45 - 5.3)).abs() < 1.0, "{more:?}");
     }

@@ -1,6 +1,6 @@
 //! The charts of Salehi 1994.
 
-use crate::layout::capitalised;
+use crate::page::capitalised;
 use crate::salehi_1994::curves::{Curve, POOL_POLICIES};
 use crate::salehi_1994::latency::{MULTIPLES, reduction};
 use crate::salehi_1994::rates::NEAR_CAPACITY;

@@ -5,14 +5,14 @@ use crate::terminal::counted;
 use crate::terminal::layout::shortened;
 use std::path::Path;
 use warmcore_layout::linker::Listing;
-use warmcore_layout::predict::Prediction;
 use warmcore_layout::trace::Function;
+use warmcore_units::Bytes;
 
 /// How many names are listed of those left out.
 const LISTED: usize = 5;
 
-/// How to link with the order in `file`.
-pub(super) fn how(linker: LinkerName, file: &Path, written: &Prediction) -> String {
+/// How to link with the order in `file`, whose strategy wants `gaps`.
+pub(super) fn how(linker: LinkerName, file: &Path, gaps: Bytes) -> String {
     let absolute = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
     let shown = absolute.display().to_string();
     let quoted = shlex::try_quote(&shown).map_or(shown.clone(), std::borrow::Cow::into_owned);
@@ -21,10 +21,10 @@ pub(super) fn how(linker: LinkerName, file: &Path, written: &Prediction) -> Stri
         LinkerName::Gold => gold(&quoted),
         LinkerName::Script => script(&quoted),
     };
-    let gaps = written.gap_bytes().0;
-    let without = if linker != LinkerName::Script && gaps > 0 {
+    let without = if linker != LinkerName::Script && gaps.0 > 0 {
         format!(
-            "This order wants {gaps} bytes of gaps, which only a script makes (--for script): the row without them holds.\n"
+            "This order wants {} bytes of gaps, which only a script makes (--for script): the row without them holds.\n",
+            gaps.0
         )
     } else {
         String::new()

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 use warmcore_linux::Program;
-use warmcore_published::mosberger_1996::{Build, Measurements, Stack};
+use warmcore_published::mosberger_1996::{Build, Measurements, Protocols};
 use warmcore_record::Journal;
 
 /// How often every program is run, and how many round trips each run times.
@@ -33,7 +33,7 @@ const LINE: &str = "resumed ";
 pub(super) struct Programs(Vec<(Build, PathBuf)>);
 
 /// Round trips of a stack in a build, in nanoseconds, one for each block.
-pub(super) type Measured = Vec<(Stack, Build, Vec<f64>)>;
+pub(super) type Measured = Vec<(Protocols, Build, Vec<f64>)>;
 
 impl Programs {
     /// Those that `scripts/build-lab --native` has put into `folder`.
@@ -58,8 +58,8 @@ impl Programs {
         journal: &Journal<Vec<f64>>,
         stop: &'static std::sync::atomic::AtomicBool,
     ) -> miette::Result<Measured> {
-        let order: Vec<(Stack, &(Build, PathBuf))> =
-            Stack::ALL.into_iter().flat_map(|stack| self.0.iter().map(move |one| (stack, one))).collect();
+        let order: Vec<(Protocols, &(Build, PathBuf))> =
+            Protocols::ALL.into_iter().flat_map(|stack| self.0.iter().map(move |one| (stack, one))).collect();
         let mut measured: Measured =
             order.iter().map(|&(stack, &(build, _))| (stack, build, Vec::new())).collect();
         let bar = progress::bar("round trips");
@@ -101,10 +101,10 @@ pub(super) fn add(measurements: &mut Measurements, measured: &Measured) -> bool 
 }
 
 /// The median time of a round trip that one run of a program tells, in nanoseconds.
-fn round_trip(program: &Path, stack: Stack, round_trips: u64) -> miette::Result<f64> {
+fn round_trip(program: &Path, stack: Protocols, round_trips: u64) -> miette::Result<f64> {
     let stack = match stack {
-        Stack::TcpIp => "tcp",
-        Stack::Rpc => "rpc",
+        Protocols::TcpIp => "tcp",
+        Protocols::Rpc => "rpc",
     };
     let arguments: Vec<OsString> = vec![program.into(), stack.into(), round_trips.to_string().into()];
     let mut running = Program::start_captured(&arguments).into_diagnostic()?;

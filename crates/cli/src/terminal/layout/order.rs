@@ -3,89 +3,66 @@
 use super::super::table;
 use super::start;
 use crate::visible::visible;
-use warmcore_layout::order::Strategy;
-use warmcore_layout::predict::Prediction;
-use warmcore_layout::simulate::{Setup, Summary};
+use warmcore_layout::compare::{Comparison, LayoutRow};
 
 /// The orders that there are, and the one that was written.
 pub(crate) struct Choice<'a> {
-    pub(crate) all: &'a [Prediction],
-    /// Its place among them.
+    pub(crate) comparison: &'a Comparison,
+    /// Its place among the layouts.
     pub(crate) chosen: usize,
-    /// Whether it was written with its gaps.
-    pub(crate) is_script: bool,
     /// Whether it was chosen for its cycles.
     pub(crate) is_free: bool,
 }
 
-/// The path `now` and in every order.
-pub(crate) fn predictions(now: &Summary, choice: &Choice<'_>, setup: &Setup) -> String {
-    let level = now.columns.first().map_or(1, |column| column.level);
+/// The path as it lies and in every order.
+pub(crate) fn predictions(choice: &Choice<'_>) -> String {
+    let Comparison { present, setup, layouts, .. } = choice.comparison;
+    let level = present.columns.first().map_or(1, |column| column.level);
     let misses = format!("L{level} misses of code");
     let mut table =
         table(["order", &misses, "replacement", "iCPI", "mCPI", "cycles", "change", "unused", ""]);
-    let mut add =
-        |name: String, summary: &Summary, mark: &str| table.add_row(row(name, summary, now, mark)).is_empty();
-    add("as it lies".to_owned(), now, "");
-    for (place, one) in choice.all.iter().enumerate() {
-        let has_gaps = one.gaps.is_some();
-        let mark = |with_gaps: bool| {
-            let is_written = place == choice.chosen && with_gaps == (choice.is_script && has_gaps);
-            if is_written { "written" } else { "" }
-        };
-        let name = name(one.strategy);
-        add(name.to_owned(), &one.order.summary, mark(false));
-        if let Some(gaps) = &one.gaps {
-            add(format!("{name}, {} gaps", one.gap_bytes()), &gaps.summary, mark(true));
-        }
+    let written = &layouts[choice.chosen];
+    for row in choice.comparison.layout_rows() {
+        let is_written = row.layout.is_some_and(|layout| std::ptr::eq(layout, written));
+        table.add_row(cells(&row, if is_written { "written" } else { "" }));
     }
     format!(
         "{} instructions on {}, {}; predicted:\n\n{table}\n\n{}\n",
-        now.instructions,
-        visible(&now.machine),
-        start(setup.start, now),
-        verdict(now, choice)
+        present.instructions,
+        visible(&present.machine),
+        start(setup.start, present),
+        verdict(choice)
     )
 }
 
-fn row(name: String, summary: &Summary, now: &Summary, mark: &str) -> [String; 9] {
-    let code = summary.columns.first();
-    let (misses, replacements) = code.map_or((0, 0), |column| (column.misses, column.replacements));
-    let (cycles, before) = (summary.cycles().0 as f64, now.cycles().0 as f64);
+fn cells(row: &LayoutRow<'_>, mark: &str) -> [String; 9] {
     [
-        name,
-        misses.to_string(),
-        replacements.to_string(),
-        format!("{:.2}", summary.icpi()),
-        format!("{:.2}", summary.mcpi()),
-        summary.cycles().0.to_string(),
-        if before > 0.0 { format!("{:+.1}%", (cycles / before - 1.0) * 100.0) } else { "–".to_owned() },
-        format!("{:.1}%", summary.words.unused_part() * 100.0),
+        name(row),
+        row.misses.to_string(),
+        row.replacements.to_string(),
+        format!("{:.2}", row.icpi),
+        format!("{:.2}", row.mcpi),
+        row.cycles.0.to_string(),
+        format!("{:+.1}%", row.change * 100.0),
+        format!("{:.1}%", row.unused * 100.0),
         mark.to_owned(),
     ]
 }
 
+fn name(row: &LayoutRow<'_>) -> String {
+    let Some(layout) = row.layout else { return "as it lies".to_owned() };
+    let name = layout.strategy.name();
+    layout.gaps.map_or_else(|| name.to_owned(), |gaps| format!("{name}, {gaps} gaps"))
+}
+
 /// Which one was written, and whether it brings anything.
-fn verdict(now: &Summary, choice: &Choice<'_>) -> String {
-    let one = &choice.all[choice.chosen];
-    let written = one.gaps.as_ref().filter(|_| choice.is_script).unwrap_or(&one.order);
+fn verdict(choice: &Choice<'_>) -> String {
+    let written = &choice.comparison.layouts[choice.chosen];
     let why = if choice.is_free { "; no order has fewer cycles" } else { "" };
-    let brings = if written.summary.cycles() < now.cycles() {
+    let brings = if written.summary.cycles() < choice.comparison.present.cycles() {
         "It is a prediction: `warmcore layout measure` says what it brings."
     } else {
         "No gain is predicted: as it lies the path takes no longer."
     };
-    format!("Written: {}{why}. {brings}", name(one.strategy))
-}
-
-fn name(strategy: Strategy) -> &'static str {
-    match strategy {
-        Strategy::Linear => "linear",
-        Strategy::Bipartite => "bipartite",
-        Strategy::Chains { .. } => "chains",
-        Strategy::PettisHansen => "pettis-hansen",
-        Strategy::Micro => "micro",
-        Strategy::Random { .. } => "random",
-        Strategy::Pessimal { .. } => "pessimal",
-    }
+    format!("Written: {}{why}. {brings}", written.strategy.name())
 }

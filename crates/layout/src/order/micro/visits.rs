@@ -1,7 +1,6 @@
 //! When a trace is in which bytes of each function.
 
 use crate::order::graph::CallGraph;
-use crate::simulate::code::end_of;
 use crate::trace::Trace;
 use hashbrown::HashMap;
 use std::collections::BTreeMap;
@@ -43,8 +42,7 @@ impl Visits {
                 visits.of[node].push(Visit { time, ranges: Vec::new() });
                 (time, here) = (time + 1, Some(node));
             }
-            let instruction = &trace.instructions()[at];
-            let length = end_of(instruction).wrapping_sub(instruction.address).max(1);
+            let length = u64::from(trace.instructions()[at].length).max(1);
             visits.extend(node, offset, offset + length);
         }
         visits.leave(here);

@@ -95,7 +95,7 @@ fn symbols(names: &Names<'_>) -> Result<Symbols, ImageError> {
         let (address, size) = (symbol.st_value(ENDIAN), symbol.st_size(ENDIAN));
         match symbol.st_type() {
             elf::STT_FUNC => symbols.add_function(&name, address, size),
-            elf::STT_OBJECT => symbols.add_object(&name, address, size),
+            elf::STT_OBJECT => {}
             elf::STT_NOTYPE if !name.is_empty() => {}
             _ => continue,
         }

@@ -7,7 +7,6 @@ use super::error::ImageError;
 use crate::trace::Function;
 use std::path::Path;
 
-pub use symbols::Object;
 pub(crate) use symbols::Symbols;
 
 /// The longest executable that is read, in bytes.
@@ -90,12 +89,6 @@ impl Image {
     #[must_use]
     pub fn functions(&self) -> &[Function] {
         &self.symbols.functions
-    }
-
-    /// The data that has names, by address.
-    #[must_use]
-    pub fn objects(&self) -> &[Object] {
-        &self.symbols.objects
     }
 
     /// What the linker filled in, by address; empty unless it was told `--emit-relocs`.

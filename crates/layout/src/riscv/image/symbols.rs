@@ -3,26 +3,11 @@
 use crate::trace::Function;
 use hashbrown::HashMap;
 
-/// Data that has a name.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Object {
-    /// Its name, demangled.
-    pub name: String,
-    /// Its name as the linker knows it.
-    pub symbol: String,
-    /// Its first byte.
-    pub address: u64,
-    /// How many bytes it has.
-    pub size: u64,
-}
-
 /// All names of a program.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Symbols {
     /// The functions, by address, each address once.
     pub(crate) functions: Vec<Function>,
-    /// The data, by address.
-    pub(crate) objects: Vec<Object>,
     /// Where each name is. Of a name that several files use for themselves, one place.
     pub(crate) addresses: HashMap<String, u64>,
 }
@@ -41,12 +26,6 @@ impl Symbols {
         self.functions.push(Function { name, symbol, address, size });
     }
 
-    /// `symbol` names the `size` bytes of data at `address`.
-    pub(super) fn add_object(&mut self, symbol: &str, address: u64, size: u64) {
-        let (name, symbol) = (demangle(symbol), symbol.to_owned());
-        self.objects.push(Object { name, symbol, address, size });
-    }
-
     /// `symbol` stands for `address`; one that all files see wins.
     pub(super) fn add_address(&mut self, symbol: &str, address: u64, is_local: bool) {
         if !is_local || !self.addresses.contains_key(symbol) {
@@ -54,11 +33,9 @@ impl Symbols {
         }
     }
 
-    /// Brings everything in order. Of several names for one place, the longest function stays, and then the first name.
+    /// Brings everything in order. Of several names for one place one stays.
     pub(super) fn sort(&mut self) {
-        self.functions.sort_by(|a, b| (a.address, b.size, &a.symbol).cmp(&(b.address, a.size, &b.symbol)));
-        self.functions.dedup_by_key(|function| function.address);
-        self.objects.sort_by(|a, b| (a.address, &a.symbol).cmp(&(b.address, &b.symbol)));
+        Function::one_at_each_address(&mut self.functions);
     }
 }
 

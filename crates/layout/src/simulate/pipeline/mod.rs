@@ -28,7 +28,7 @@ pub enum Issue {
 /// How branches are predicted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Prediction {
+pub enum BranchPrediction {
     /// Always right.
     Perfect,
     /// Backward ones are taken, forward ones are not.
@@ -62,7 +62,7 @@ pub struct Pipeline {
     /// When results are there.
     pub latencies: Latencies,
     /// How branches are predicted. Direct jumps and calls are foreseen; indirect ones never are, unless prediction is perfect.
-    pub prediction: Prediction,
+    pub prediction: BranchPrediction,
     /// Returns that are predicted: those of so many innermost calls.
     pub return_stack: u32,
     /// Cycles in which nothing issues after what goes elsewhere, and was foreseen.
@@ -89,7 +89,7 @@ impl Pipeline {
                 load: Cycles(3),
                 float: Cycles(6),
             },
-            prediction: Prediction::OneBit,
+            prediction: BranchPrediction::OneBit,
             return_stack: 4,
             taken: Cycles(1),
             mispredicted: Cycles(4),
@@ -103,7 +103,7 @@ impl Pipeline {
         Self {
             issue: Issue::Single,
             latencies: Latencies { integer: one, multiply: one, divide: one, load: one, float: one },
-            prediction: Prediction::Perfect,
+            prediction: BranchPrediction::Perfect,
             return_stack: 0,
             taken: Cycles(0),
             mispredicted: Cycles(0),

@@ -1,6 +1,6 @@
 //! Which branches a processor foresees.
 
-use super::Prediction;
+use super::BranchPrediction;
 use crate::trace::{Class, Instruction};
 use hashbrown::HashMap;
 use std::collections::VecDeque;
@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 /// What a processor remembers of branches and calls.
 #[derive(Clone, Debug)]
 pub(super) struct Predictor {
-    prediction: Prediction,
+    prediction: BranchPrediction,
     /// How the branch at an address went the last time.
     bits: HashMap<u64, bool>,
     returns: VecDeque<u64>,
@@ -16,7 +16,7 @@ pub(super) struct Predictor {
 }
 
 impl Predictor {
-    pub(super) fn new(prediction: Prediction, depth: u32) -> Self {
+    pub(super) fn new(prediction: BranchPrediction, depth: u32) -> Self {
         Self { prediction, bits: HashMap::new(), returns: VecDeque::new(), depth: depth as usize }
     }
 
@@ -33,17 +33,19 @@ impl Predictor {
             if self.returns.len() == self.depth {
                 self.returns.pop_front();
             }
-            self.returns.push_back(instruction.address.wrapping_add(u64::from(instruction.length)));
+            self.returns.push_back(instruction.end());
         }
-        foreseen || self.prediction == Prediction::Perfect
+        foreseen || self.prediction == BranchPrediction::Perfect
     }
 
     fn branch(&mut self, instruction: &Instruction, taken: bool) -> bool {
         let backward = instruction.target.is_some_and(|target| target <= instruction.address);
         match self.prediction {
-            Prediction::Perfect => true,
-            Prediction::Static => taken == backward,
-            Prediction::OneBit => self.bits.insert(instruction.address, taken).unwrap_or(backward) == taken,
+            BranchPrediction::Perfect => true,
+            BranchPrediction::Static => taken == backward,
+            BranchPrediction::OneBit => {
+                self.bits.insert(instruction.address, taken).unwrap_or(backward) == taken
+            }
         }
     }
 }

@@ -31,12 +31,6 @@ impl PipelineFigures {
     pub fn icpi(&self) -> f64 {
         if self.instructions == 0 { 0.0 } else { self.cycles.0 as f64 / self.instructions as f64 }
     }
-
-    /// The part of all instructions that issued in pairs, 0 to 1.
-    #[must_use]
-    pub fn paired_part(&self) -> f64 {
-        if self.instructions == 0 { 0.0 } else { 2.0 * self.pairs as f64 / self.instructions as f64 }
-    }
 }
 
 /// The unit that an instruction needs; a pair needs two.
@@ -119,7 +113,7 @@ impl PipelineRun {
                 self.figures.waits += Cycles(cycle - self.clock);
                 self.last = Some(Single {
                     cycle,
-                    end: end_of(instruction),
+                    end: instruction.end(),
                     address: instruction.address,
                     unit: unit(instruction.class),
                     writes: instruction.writes,
@@ -171,7 +165,7 @@ impl PipelineRun {
     fn pairs(&self, first: &Single, second: &Instruction) -> bool {
         let Issue::AlignedPair(block) = self.pipeline.issue else { return false };
         let (one, other) = (first.unit, unit(second.class));
-        let last = end_of(second).wrapping_sub(1);
+        let last = second.end().wrapping_sub(1);
         one != other
             && one != Unit::All
             && other != Unit::All
@@ -196,7 +190,7 @@ impl PipelineRun {
 
     /// Goes on to what is at `next`: a penalty if it is elsewhere, or was not foreseen.
     fn go_on(&mut self, instruction: &Instruction, next: u64) {
-        let taken = next != end_of(instruction);
+        let taken = next != instruction.end();
         let foreseen = self.predictor.foresees(instruction, taken, next);
         self.figures.taken += u64::from(taken);
         self.figures.mispredicted += u64::from(!foreseen);
@@ -211,9 +205,4 @@ impl PipelineRun {
         self.clock += penalty.0;
         self.figures.penalties += penalty;
     }
-}
-
-/// The first byte after `instruction`.
-const fn end_of(instruction: &Instruction) -> u64 {
-    instruction.address.wrapping_add(instruction.length as u64)
 }

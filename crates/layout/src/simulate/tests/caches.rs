@@ -99,7 +99,8 @@ fn words_that_are_jumped_over_are_fetched_and_not_used() {
     assert_eq!(summary.words.unused_part(), 0.5);
     assert_eq!(summary.path.instructions, 8);
     assert_eq!(summary.path.executed, Bytes(32));
-    assert_eq!(summary.path.mainline, Bytes(64), "all between lies in the two lines");
+    assert_eq!(summary.path.main_line, Bytes(64), "from the beginning of the function to word 15");
+    assert_eq!(summary.path.unused_part(), 0.5);
     assert_eq!(summary.path.lines, Bytes(64));
     assert_eq!(summary.path.functions, Bytes(128));
     assert_eq!(summary.blocks.len(), 2);

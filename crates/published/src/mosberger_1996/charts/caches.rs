@@ -4,7 +4,7 @@ use super::{CELLS, bars, beside, builds, by_stack, drawn, figure, rows, table};
 use crate::mosberger_1996::points::name;
 use crate::mosberger_1996::tables::{table_6 as printed_6, table_7 as printed_7};
 use crate::mosberger_1996::values::Quantity;
-use crate::mosberger_1996::{Build, Measurements, Stack};
+use crate::mosberger_1996::{Build, Measurements, Protocols};
 use std::collections::BTreeMap;
 use warmcore_record::chart::{Axis, Point, Series, Style, Unit, View};
 use warmcore_record::table::{Cell, Row};
@@ -102,7 +102,7 @@ pub(super) fn table_7(m: &Measurements) -> Vec<Block> {
 
 /// mCPI at other distances of memory.
 fn by_memory(m: &Measurements) -> Chart {
-    let view = |(pick, stack): (usize, Stack)| {
+    let view = |(pick, stack): (usize, Protocols)| {
         let line = |build: Build| {
             let name = name(stack, build);
             let at = |(cycles, mcpi): &(u64, BTreeMap<String, f64>)| {
@@ -119,14 +119,14 @@ fn by_memory(m: &Measurements) -> Chart {
         "The text does not say how many cycles memory is away. Claims are judged at one distance, which was not chosen by them.",
         Axis::linear("distance of memory", Unit::plain("cycles")),
         Axis::linear("mCPI", Unit::plain("")),
-        Stack::ALL.into_iter().enumerate().map(view).collect(),
+        Protocols::ALL.into_iter().enumerate().map(view).collect(),
     )
 }
 
 /// Factors of mCPI at other distances of memory.
 fn factors_by_memory(m: &Measurements) -> Block {
     let factors =
-        Stack::ALL.into_iter().flat_map(|stack| [Build::Bad, Build::Std].map(|build| (stack, build)));
+        Protocols::ALL.into_iter().flat_map(|stack| [Build::Bad, Build::Std].map(|build| (stack, build)));
     let row = |(cycles, mcpi): &(u64, BTreeMap<String, f64>)| {
         let factor = |(stack, build)| {
             let of = |build| mcpi.get(&name(stack, build));
@@ -148,9 +148,12 @@ fn factors_by_memory(m: &Measurements) -> Block {
 }
 
 /// A chart of bars by build, with a view for each stack.
-fn chart(id: &str, title: &str, caption: &str, y: Axis, series: impl Fn(Stack) -> Vec<Series>) -> Block {
-    let view =
-        |(pick, stack): (usize, Stack)| View { picks: vec![pick], series: series(stack), ..View::default() };
-    let views = Stack::ALL.into_iter().enumerate().map(view).collect();
+fn chart(id: &str, title: &str, caption: &str, y: Axis, series: impl Fn(Protocols) -> Vec<Series>) -> Block {
+    let view = |(pick, stack): (usize, Protocols)| View {
+        picks: vec![pick],
+        series: series(stack),
+        ..View::default()
+    };
+    let views = Protocols::ALL.into_iter().enumerate().map(view).collect();
     Block::Chart(by_stack(id, title, caption, builds(), y, views))
 }

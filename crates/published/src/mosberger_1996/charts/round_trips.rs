@@ -4,7 +4,7 @@ use super::{bars, builds, by_stack, drawn, figure, rows, table};
 use crate::Value;
 use crate::mosberger_1996::tables::{CONTROLLER, slowdown_4, slowdown_5, table_4 as printed};
 use crate::mosberger_1996::values::Found;
-use crate::mosberger_1996::{Build, Measurements, Stack};
+use crate::mosberger_1996::{Build, Measurements, Protocols};
 use warmcore_record::Block;
 use warmcore_record::chart::{Axis, Unit, View};
 use warmcore_record::table::Cell;
@@ -39,12 +39,12 @@ pub(super) fn table_5(m: &Measurements) -> Vec<Block> {
 }
 
 /// The mean round trip in microseconds.
-fn measured(m: &Measurements, stack: Stack, build: Build) -> Found<Value> {
+fn measured(m: &Measurements, stack: Protocols, build: Build) -> Found<Value> {
     let Interval { mean, half_width, .. } = Interval::from_observations(m.round_trips(stack, build)?);
     Ok(Estimate::new(mean / 1000.0, half_width / 1000.0).into())
 }
 
-fn over_all(m: &Measurements, stack: Stack, build: Build) -> Cell {
+fn over_all(m: &Measurements, stack: Protocols, build: Build) -> Cell {
     match build {
         Build::All => Cell::text("+0.0 %"),
         _ => shown(m.slower(stack, build, Build::All), 1, " %"),
@@ -60,7 +60,7 @@ fn shown(value: Found<Value>, decimals: usize, unit: &str) -> Cell {
 
 /// Slowdowns over ALL: published without the controller, and ours.
 fn slowdowns(m: &Measurements) -> Block {
-    let view = |(pick, stack): (usize, Stack)| {
+    let view = |(pick, stack): (usize, Protocols)| {
         let published = |stack, build| Some(Estimate { mean: slowdown_5(stack, build), half_width: None });
         let ours = |stack, build| match build {
             Build::All => None,
@@ -76,6 +76,6 @@ fn slowdowns(m: &Measurements) -> Block {
         "Without a controller, as ours has none. Whiskers are 95 % intervals over blocks.",
         builds(),
         Axis::linear("slowdown of a round trip", Unit::plain("%")),
-        Stack::ALL.into_iter().enumerate().map(view).collect(),
+        Protocols::ALL.into_iter().enumerate().map(view).collect(),
     ))
 }

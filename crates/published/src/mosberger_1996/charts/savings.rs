@@ -3,12 +3,12 @@
 use super::{CELLS, beside, table};
 use crate::mosberger_1996::tables::{STEPS, table_8 as printed_8, table_9 as printed_9};
 use crate::mosberger_1996::values::Quantity;
-use crate::mosberger_1996::{Build, Measurements, Stack};
+use crate::mosberger_1996::{Build, Measurements, Protocols};
 use warmcore_record::Block;
 use warmcore_record::table::{Cell, Row};
 
 pub(super) fn table_8(m: &Measurements) -> Vec<Block> {
-    let row = |stack: Stack, step @ (from, to): (Build, Build)| {
+    let row = |stack: Protocols, step @ (from, to): (Build, Build)| {
         let [share, _, time, accesses, memory] = printed_8(stack, step)?;
         let faster =
             m.microseconds(stack, from).and_then(|before| Ok(before.minus(&m.microseconds(stack, to)?)));
@@ -20,7 +20,7 @@ pub(super) fn table_8(m: &Measurements) -> Vec<Block> {
         ];
         Some(Row::new(format!("{stack} {from} to {to}"), cells))
     };
-    let all = Stack::ALL.into_iter().flat_map(|stack| STEPS.map(|step| (stack, step)));
+    let all = Protocols::ALL.into_iter().flat_map(|stack| STEPS.map(|step| (stack, step)));
     let rows: Vec<Row> = all.filter_map(|(stack, step)| row(stack, step)).collect();
     let header = ["", "I (%)", "processing time (µs)", "b-cache accesses", "b-cache replacement misses"];
     let exchanged = "The printed columns I are exchanged between the stacks: by table 6, each stack's I is that of the other.";
@@ -28,7 +28,7 @@ pub(super) fn table_8(m: &Measurements) -> Vec<Block> {
 }
 
 pub(super) fn table_9(m: &Measurements) -> Vec<Block> {
-    let row = |stack: Stack| {
+    let row = |stack: Protocols| {
         let cells =
             printed_9(stack).into_iter().zip([Build::Std, Build::Out]).flat_map(|((unused, size), build)| {
                 [
@@ -40,5 +40,5 @@ pub(super) fn table_9(m: &Measurements) -> Vec<Block> {
     };
     let header = ["", "STD: unused (%)", "STD: size", "OUT: unused (%)", "OUT: size"];
     let caption = "Unused part of fetched blocks, and the path's size in instructions: printed | ours";
-    vec![table("outlining", caption, &header, Stack::ALL.map(row).to_vec(), &[CELLS])]
+    vec![table("outlining", caption, &header, Protocols::ALL.map(row).to_vec(), &[CELLS])]
 }

@@ -3,7 +3,7 @@
 use super::derive::{AS_PRINTED, IN_PERCENT, each, falls, one, printed, stated_in, steps};
 use crate::mosberger_1996::tables::table_7;
 use crate::mosberger_1996::values::{CYCLES_PER_MICROSECOND, Quantity};
-use crate::mosberger_1996::{Build, Measurements, Stack};
+use crate::mosberger_1996::{Build, Measurements, Protocols};
 use crate::{Basis, Claim, Reading};
 
 pub(super) fn all() -> Vec<Claim<Measurements>> {
@@ -198,7 +198,7 @@ fn issue() -> Vec<Claim<Measurements>> {
                     let length = |build| m.spread(stack, build, Quantity::Instructions);
                     Ok(length(Build::Pin)?.below(&length(Build::Out)?))
                 };
-                one(part(Stack::Rpc).and_then(|rpc| Ok(rpc.minus(&part(Stack::TcpIp)?))))
+                one(part(Protocols::Rpc).and_then(|rpc| Ok(rpc.minus(&part(Protocols::TcpIp)?))))
             },
             ..of("the part of OUT's instructions that PIN does not execute in RPC, less that in TCP/IP")
         },

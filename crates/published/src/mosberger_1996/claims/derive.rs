@@ -2,7 +2,7 @@
 
 pub(super) use crate::claim::stated_in;
 use crate::mosberger_1996::values::{Found, Quantity};
-use crate::mosberger_1996::{Build, Measurements, Stack};
+use crate::mosberger_1996::{Build, Measurements, Protocols};
 use crate::{Finding, Reading, Value, ValueAt};
 
 /// How a figure of a table is read, if ours is given in percent of it.
@@ -36,17 +36,17 @@ pub(super) fn cases<C: Into<String>, P: Into<String>>(
 }
 
 /// A value of each stack, which is a case of its own.
-pub(super) fn both<V: Into<Value>>(value: impl Fn(Stack) -> Found<V>) -> Option<Finding> {
-    cases(Stack::ALL.map(|stack| (stack.to_string(), "", value(stack))))
+pub(super) fn both<V: Into<Value>>(value: impl Fn(Protocols) -> Found<V>) -> Option<Finding> {
+    cases(Protocols::ALL.map(|stack| (stack.to_string(), "", value(stack))))
 }
 
 /// A value of each of these builds of both stacks.
 pub(super) fn each<V: Into<Value>>(
     builds: &[Build],
-    value: impl Fn(Stack, Build) -> Found<V>,
+    value: impl Fn(Protocols, Build) -> Found<V>,
 ) -> Option<Finding> {
     let value = &value;
-    cases(Stack::ALL.into_iter().flat_map(|stack| {
+    cases(Protocols::ALL.into_iter().flat_map(|stack| {
         builds.iter().map(move |&build| (stack.to_string(), build.to_string(), value(stack, build)))
     }))
 }
@@ -54,10 +54,10 @@ pub(super) fn each<V: Into<Value>>(
 /// A value of each of these steps, from one build to another, of both stacks.
 pub(super) fn steps<V: Into<Value>>(
     steps: &[(Build, Build)],
-    value: impl Fn(Stack, Build, Build) -> Found<V>,
+    value: impl Fn(Protocols, Build, Build) -> Found<V>,
 ) -> Option<Finding> {
     let value = &value;
-    cases(Stack::ALL.into_iter().flat_map(|stack| {
+    cases(Protocols::ALL.into_iter().flat_map(|stack| {
         steps
             .iter()
             .map(move |&(from, to)| (stack.to_string(), format!("{from} to {to}"), value(stack, from, to)))
@@ -68,7 +68,7 @@ pub(super) fn steps<V: Into<Value>>(
 pub(super) fn printed(
     m: &Measurements,
     quantity: Quantity,
-    figure: impl Fn(Stack, Build) -> f64,
+    figure: impl Fn(Protocols, Build) -> f64,
 ) -> Option<Finding> {
     each(&Build::ALL, |stack, build| {
         Ok(m.spread(stack, build, quantity)?.in_percent_of(figure(stack, build)))

@@ -3,7 +3,7 @@
 use super::derive::{at, cases, each, falls, one, stated_in, steps};
 use crate::mosberger_1996::spread::Spread;
 use crate::mosberger_1996::values::{Found, Quantity};
-use crate::mosberger_1996::{Build, Measurements, Stack};
+use crate::mosberger_1996::{Build, Measurements, Protocols};
 use crate::{Basis, Claim, Reading, Value};
 
 pub(super) fn all() -> Vec<Claim<Measurements>> {
@@ -56,7 +56,7 @@ fn factors() -> Vec<Claim<Measurements>> {
             says: "For TCP/IP, the worst mCPI is 3.9 times the best.",
             published: "3.9",
             reading: Reading::Rewritten(3.9),
-            derive: |m| one(factor(m, Stack::TcpIp, Build::Bad)),
+            derive: |m| one(factor(m, Protocols::TcpIp, Build::Bad)),
             ..of("1", OVER)
         },
         Claim {
@@ -64,7 +64,7 @@ fn factors() -> Vec<Claim<Measurements>> {
             says: "For RPC, the worst mCPI is 5.8 times the best.",
             published: "5.8",
             reading: Reading::Rewritten(5.8),
-            derive: |m| one(factor(m, Stack::Rpc, Build::Bad)),
+            derive: |m| one(factor(m, Protocols::Rpc, Build::Bad)),
             ..of("1", OVER)
         },
         Claim {
@@ -74,7 +74,7 @@ fn factors() -> Vec<Claim<Measurements>> {
             reading: Reading::Rewritten(5.8),
             derive: |m| {
                 let std = |stack| Ok(factor(m, stack, Build::Std)?.value());
-                let greatest: Found<Vec<_>> = Stack::ALL.into_iter().map(std).collect();
+                let greatest: Found<Vec<_>> = Protocols::ALL.into_iter().map(std).collect();
                 one(greatest.and_then(|all| Value::greatest(all).ok_or_else(String::new)))
             },
             contradicts: Some(
@@ -91,7 +91,9 @@ fn factors() -> Vec<Claim<Measurements>> {
             says: "Both stacks reduce mCPI by more than 3.9 from BAD to ALL.",
             published: "more than 3.9",
             reading: Reading::MoreThan(3.9),
-            derive: |m| cases(Stack::ALL.map(|stack| (stack.to_string(), "", factor(m, stack, Build::Bad)))),
+            derive: |m| {
+                cases(Protocols::ALL.map(|stack| (stack.to_string(), "", factor(m, stack, Build::Bad))))
+            },
             ..of("4.4.2", OVER)
         },
         Claim {
@@ -102,7 +104,7 @@ fn factors() -> Vec<Claim<Measurements>> {
             reading: Reading::MoreThan(35.0),
             derive: |m| {
                 let above = |stack| Ok(memory(m, stack, Build::Std)?.above(&memory(m, stack, Build::All)?));
-                cases(Stack::ALL.map(|stack| (stack.to_string(), "", above(stack))))
+                cases(Protocols::ALL.map(|stack| (stack.to_string(), "", above(stack))))
             },
             ..of("4.4.2", "by how much STD's mCPI exceeds that of ALL, for both stacks")
         },
@@ -118,8 +120,8 @@ fn levels() -> Vec<Claim<Measurements>> {
             published: "well above 1",
             reading: Reading::MoreThan(1.0),
             derive: |m| {
-                let all = Stack::ALL.into_iter().flat_map(|stack| Build::ALL.map(|build| (stack, build)));
-                let others = all.filter(|&of| of != (Stack::Rpc, Build::All));
+                let all = Protocols::ALL.into_iter().flat_map(|stack| Build::ALL.map(|build| (stack, build)));
+                let others = all.filter(|&of| of != (Protocols::Rpc, Build::All));
                 cases(
                     others.map(|(stack, build)| {
                         (stack.to_string(), build.to_string(), memory(m, stack, build))
@@ -133,7 +135,7 @@ fn levels() -> Vec<Claim<Measurements>> {
             says: "In ALL of RPC mCPI drops below one cycle.",
             published: "0.81",
             reading: Reading::AtMost(1.0),
-            derive: |m| one(memory(m, Stack::Rpc, Build::All)),
+            derive: |m| one(memory(m, Protocols::Rpc, Build::All)),
             ..of("mCPI of that build")
         },
     ]
@@ -161,7 +163,7 @@ fn techniques() -> Vec<Claim<Measurements>> {
             id: "mcpi-clo-tcp",
             says: "Cloning is slightly more effective than path-inlining for TCP/IP.",
             published: "slightly more",
-            derive: |m| one(m.saved(Stack::TcpIp, Build::Pin, Build::Clo, Quantity::MemoryCpi)),
+            derive: |m| one(m.saved(Protocols::TcpIp, Build::Pin, Build::Clo, Quantity::MemoryCpi)),
             ..of("cycles", "PIN's mCPI less that of CLO")
         },
         Claim {
@@ -169,7 +171,7 @@ fn techniques() -> Vec<Claim<Measurements>> {
             says: "For RPC both reduce mCPI by 0.4 cycles.",
             published: "0.4",
             reading: Reading::Rewritten(0.4),
-            derive: |m| at([Build::Clo, Build::Pin].map(|to| saved_from_out(m, Stack::Rpc, to))),
+            derive: |m| at([Build::Clo, Build::Pin].map(|to| saved_from_out(m, Protocols::Rpc, to))),
             ..of("cycles", "by how much mCPI falls from OUT to CLO, and from OUT to PIN")
         },
         Claim {
@@ -179,7 +181,10 @@ fn techniques() -> Vec<Claim<Measurements>> {
             reading: Reading::AboutBetween(0.11, 0.14),
             derive: |m| {
                 at([Build::Clo, Build::Pin].map(|from| {
-                    (format!("{from} to ALL"), m.saved(Stack::TcpIp, from, Build::All, Quantity::MemoryCpi))
+                    (
+                        format!("{from} to ALL"),
+                        m.saved(Protocols::TcpIp, from, Build::All, Quantity::MemoryCpi),
+                    )
                 }))
             },
             contradicts: Some(
@@ -191,15 +196,15 @@ fn techniques() -> Vec<Claim<Measurements>> {
     ]
 }
 
-fn memory(m: &Measurements, stack: Stack, build: Build) -> Found<Spread> {
+fn memory(m: &Measurements, stack: Protocols, build: Build) -> Found<Spread> {
     m.spread(stack, build, Quantity::MemoryCpi)
 }
 
 /// mCPI of a build over that of ALL.
-fn factor(m: &Measurements, stack: Stack, build: Build) -> Found<Spread> {
+fn factor(m: &Measurements, stack: Protocols, build: Build) -> Found<Spread> {
     Ok(memory(m, stack, build)?.with(&memory(m, stack, Build::All)?, |one, all| one / all))
 }
 
-fn saved_from_out(m: &Measurements, stack: Stack, to: Build) -> (String, Found<Spread>) {
+fn saved_from_out(m: &Measurements, stack: Protocols, to: Build) -> (String, Found<Spread>) {
     (format!("OUT to {to}"), m.saved(stack, Build::Out, to, Quantity::MemoryCpi))
 }

@@ -3,7 +3,7 @@
 use super::derive::{AS_PRINTED, IN_PERCENT, both, cases, each, falls, one, printed, stated_in, steps};
 use crate::mosberger_1996::tables::table_6;
 use crate::mosberger_1996::values::Quantity;
-use crate::mosberger_1996::{Build, Measurements, Stack};
+use crate::mosberger_1996::{Build, Measurements, Protocols};
 use crate::{Basis, Claim, Finding, Reading};
 
 pub(super) fn all() -> Vec<Claim<Measurements>> {
@@ -95,7 +95,7 @@ fn replacements() -> Vec<Claim<Measurements>> {
             says: "Cloning reduces the replacement misses of TCP/IP from 69 to 27.",
             published: "from 69 to 27",
             reading: Reading::Rewritten(100.0 * (1.0 - 27.0 / 69.0)),
-            derive: |m| one(m.fewer_replacements(Stack::TcpIp, Build::Clo)),
+            derive: |m| one(m.fewer_replacements(Protocols::TcpIp, Build::Clo)),
             ..of("%", FEWER)
         },
         Claim {
@@ -103,7 +103,7 @@ fn replacements() -> Vec<Claim<Measurements>> {
             says: "Cloning reduces the replacement misses of RPC by a factor of 3.7.",
             published: "3.7 (from 26 to 7)",
             reading: Reading::Rewritten(100.0 * (1.0 - 7.0 / 26.0)),
-            derive: |m| one(m.fewer_replacements(Stack::Rpc, Build::Clo)),
+            derive: |m| one(m.fewer_replacements(Protocols::Rpc, Build::Clo)),
             ..of("%", FEWER)
         },
         Claim {
@@ -112,7 +112,7 @@ fn replacements() -> Vec<Claim<Measurements>> {
             published: "even larger",
             derive: |m| {
                 let part = |stack| m.fewer_replacements(stack, Build::Clo);
-                one(part(Stack::Rpc).and_then(|rpc| Ok(rpc.minus(&part(Stack::TcpIp)?))))
+                one(part(Protocols::Rpc).and_then(|rpc| Ok(rpc.minus(&part(Protocols::TcpIp)?))))
             },
             ..of("points", "the part of OUT's replacement misses that CLO avoids in RPC, less that in TCP/IP")
         },
@@ -135,7 +135,7 @@ fn replacements() -> Vec<Claim<Measurements>> {
             says: "With cloning and path-inlining, not a single replacement miss remains in RPC.",
             published: "0",
             reading: Reading::AtMost(0.0),
-            derive: |m| one(m.spread(Stack::Rpc, Build::All, Quantity::InstructionReplacements)),
+            derive: |m| one(m.spread(Protocols::Rpc, Build::All, Quantity::InstructionReplacements)),
             ..of("misses", "the replacement misses of ALL")
         },
     ]
@@ -168,7 +168,7 @@ fn board() -> Vec<Claim<Measurements>> {
 /// Replacement misses of a cache in percent of the printed ones, where there are some.
 fn replaced(m: &Measurements, cache: usize, quantity: Quantity) -> Option<Finding> {
     let printed = |stack, build| table_6(stack, build)[cache].replacements;
-    let all = Stack::ALL.into_iter().flat_map(|stack| Build::ALL.map(|build| (stack, build)));
+    let all = Protocols::ALL.into_iter().flat_map(|stack| Build::ALL.map(|build| (stack, build)));
     cases(all.filter(|&(stack, build)| printed(stack, build) > 0).map(|(stack, build)| {
         let ours = m.spread(stack, build, quantity);
         let ours = ours.map(|ours| ours.in_percent_of(printed(stack, build) as f64));
@@ -179,7 +179,7 @@ fn replaced(m: &Measurements, cache: usize, quantity: Quantity) -> Option<Findin
 /// What BAD has more than CLO, in percent of a figure of each stack.
 fn additional(m: &Measurements, quantity: Quantity, figures: [f64; 2]) -> Option<Finding> {
     both(|stack| {
-        let figure = figures[usize::from(stack == Stack::Rpc)];
+        let figure = figures[usize::from(stack == Protocols::Rpc)];
         Ok(m.saved(stack, Build::Bad, Build::Clo, quantity)?.in_percent_of(figure))
     })
 }

@@ -4,7 +4,7 @@ use super::derive::{AS_PRINTED, both, cases, one, stated_in, steps};
 use crate::mosberger_1996::spread::Spread;
 use crate::mosberger_1996::tables::table_9;
 use crate::mosberger_1996::values::{Found, Quantity};
-use crate::mosberger_1996::{Build, Measurements, Stack};
+use crate::mosberger_1996::{Build, Measurements, Protocols};
 use crate::{Claim, Finding, Reading};
 
 /// What Table 9 and the prose say of unused instructions.
@@ -94,7 +94,7 @@ fn sizes() -> Vec<Claim<Measurements>> {
             says: "34 % of TCP/IP's code can be outlined.",
             published: "34 %",
             reading: Reading::Rewritten(34.0),
-            derive: |m| one(outlined(m, Stack::TcpIp)),
+            derive: |m| one(outlined(m, Protocols::TcpIp)),
             ..of(OUTLINED)
         },
         Claim {
@@ -102,7 +102,7 @@ fn sizes() -> Vec<Claim<Measurements>> {
             says: "28 % of RPC's code can be outlined.",
             published: "28 %",
             reading: Reading::Rewritten(28.0),
-            derive: |m| one(outlined(m, Stack::Rpc)),
+            derive: |m| one(outlined(m, Protocols::Rpc)),
             ..of(OUTLINED)
         },
     ]
@@ -117,14 +117,14 @@ fn per_block(m: &Measurements, build: Build) -> Option<Finding> {
     both(|stack| Ok(m.spread(stack, build, Quantity::Unused)?.map(|percent| 8.0 * percent / 100.0)))
 }
 
-fn outlined(m: &Measurements, stack: Stack) -> Found<Spread> {
+fn outlined(m: &Measurements, stack: Protocols) -> Found<Spread> {
     let size = |build| m.spread(stack, build, Quantity::MainLine);
     Ok(size(Build::Out)?.below(&size(Build::Std)?))
 }
 
 /// A quantity of STD and OUT in percent of the printed one.
 fn beside(m: &Measurements, quantity: Quantity, figure: fn((f64, u64)) -> f64) -> Option<Finding> {
-    cases(Stack::ALL.into_iter().flat_map(|stack| {
+    cases(Protocols::ALL.into_iter().flat_map(|stack| {
         let value = move |(build, row): (Build, (f64, u64))| {
             let ours = m.spread(stack, build, quantity).map(|ours| ours.in_percent_of(figure(row)));
             (stack.to_string(), build.to_string(), ours)

@@ -3,7 +3,7 @@
 use super::derive::{each, one, stated_in, steps};
 use crate::mosberger_1996::tables::{slowdown_4, slowdown_5};
 use crate::mosberger_1996::values::Found;
-use crate::mosberger_1996::{Build, Measurements, Stack};
+use crate::mosberger_1996::{Build, Measurements, Protocols};
 use crate::{Claim, Finding, Reading, Value};
 
 /// Builds from worst to best after BAD.
@@ -70,7 +70,7 @@ fn gains() -> Vec<Claim<Measurements>> {
             id: "round-trip-out-tcp",
             says: "Outlining shortens the round trip more for TCP/IP than for RPC.",
             published: "7.5 and 4.6 µs on the client's side",
-            derive: |m| compared(m, OUTLINE, Stack::TcpIp),
+            derive: |m| compared(m, OUTLINE, Protocols::TcpIp),
             ..of(
                 "what the step from STD to OUT saves on the client's side in TCP/IP, less what it saves in RPC, on this machine: half of a round \
                  trip, since both hosts have the build",
@@ -80,7 +80,7 @@ fn gains() -> Vec<Claim<Measurements>> {
             id: "round-trip-clo-rpc",
             says: "Cloning shortens the round trip more for RPC than for TCP/IP.",
             published: "11.5 and 5.3 µs on the client's side",
-            derive: |m| compared(m, CLONE, Stack::Rpc),
+            derive: |m| compared(m, CLONE, Protocols::Rpc),
             ..of(
                 "what the step from OUT to CLO saves on the client's side in RPC, less what it saves in TCP/IP, on this machine",
             )
@@ -89,7 +89,7 @@ fn gains() -> Vec<Claim<Measurements>> {
             id: "round-trip-pin-rpc",
             says: "Path-inlining works very well for RPC: it saves more than for TCP/IP.",
             published: "27.3 and 9.5 µs on the client's side",
-            derive: |m| compared(m, INLINE, Stack::Rpc),
+            derive: |m| compared(m, INLINE, Protocols::Rpc),
             ..of(
                 "what the step from OUT to PIN saves on the client's side in RPC, less what it saves in TCP/IP, on this machine",
             )
@@ -107,7 +107,7 @@ fn sizes() -> Vec<Claim<Measurements>> {
             says: "For TCP/IP, BAD is more than 53 % slower than CLO.",
             published: "more than 53 %",
             reading: Reading::MoreThan(53.0),
-            derive: |m| one(m.slower(Stack::TcpIp, Build::Bad, Build::Clo)),
+            derive: |m| one(m.slower(Protocols::TcpIp, Build::Bad, Build::Clo)),
             ..of(
                 &["table-4"],
                 "%",
@@ -139,7 +139,7 @@ fn sizes() -> Vec<Claim<Measurements>> {
             says: "Without the network controller, STD is still 40 % slower than ALL for TCP/IP.",
             published: "40 %",
             reading: Reading::About(40.0),
-            derive: |m| one(m.slower(Stack::TcpIp, Build::Std, Build::All)),
+            derive: |m| one(m.slower(Protocols::TcpIp, Build::Std, Build::All)),
             ..of(
                 &["table-5"],
                 "%",
@@ -149,19 +149,19 @@ fn sizes() -> Vec<Claim<Measurements>> {
     ]
 }
 
-fn with(stack: Stack, (from, to): (Build, Build)) -> (Stack, Build, Build) {
+fn with(stack: Protocols, (from, to): (Build, Build)) -> (Protocols, Build, Build) {
     (stack, from, to)
 }
 
 /// By how much more a step saves in `stack` than in the other.
-fn compared(m: &Measurements, step: (Build, Build), stack: Stack) -> Option<Finding> {
-    let other = if stack == Stack::Rpc { Stack::TcpIp } else { Stack::Rpc };
+fn compared(m: &Measurements, step: (Build, Build), stack: Protocols) -> Option<Finding> {
+    let other = if stack == Protocols::Rpc { Protocols::TcpIp } else { Protocols::Rpc };
     one(m.saves_more(with(stack, step), with(other, step)))
 }
 
 /// Our slowdowns over ALL less the printed ones.
-fn slowdowns(m: &Measurements, printed: fn(Stack, Build) -> f64) -> Option<Finding> {
-    let beside = |stack: Stack, build: Build| -> Found<Value> {
+fn slowdowns(m: &Measurements, printed: fn(Protocols, Build) -> f64) -> Option<Finding> {
+    let beside = |stack: Protocols, build: Build| -> Found<Value> {
         let Value { mean, low, high } = m.slower(stack, build, Build::All)?;
         let [mean, low, high] = [mean, low, high].map(|part| part - printed(stack, build));
         Ok(Value { mean, low, high })

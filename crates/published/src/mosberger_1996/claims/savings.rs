@@ -4,7 +4,7 @@ use super::derive::{AS_PRINTED, cases, one, stated_in, steps};
 use crate::mosberger_1996::spread::Spread;
 use crate::mosberger_1996::tables::{STEPS, table_8};
 use crate::mosberger_1996::values::{Found, Quantity};
-use crate::mosberger_1996::{Build, Measurements, Stack};
+use crate::mosberger_1996::{Build, Measurements, Protocols};
 use crate::{Claim, Finding, Reading};
 
 /// Text and Table 8 about what the i-cache accounts for.
@@ -37,21 +37,21 @@ fn stacks() -> Vec<Claim<Measurements>> {
             id: "out-tcp",
             says: "Outlining saves more processing time in TCP/IP than in RPC, whose code is structured that way already.",
             published: "5.5 and 4.1 µs",
-            derive: |m| compared(m, (Build::Std, Build::Out), [Stack::TcpIp, Stack::Rpc]),
+            derive: |m| compared(m, (Build::Std, Build::Out), [Protocols::TcpIp, Protocols::Rpc]),
             ..of("the time that the step from STD to OUT saves in TCP/IP, less what it saves in RPC")
         },
         Claim {
             id: "clo-rpc",
             says: "Cloning saves more processing time in RPC, of many small functions, than in TCP/IP, of few large ones.",
             published: "10.0 and 6.9 µs",
-            derive: |m| compared(m, (Build::Out, Build::Clo), [Stack::Rpc, Stack::TcpIp]),
+            derive: |m| compared(m, (Build::Out, Build::Clo), [Protocols::Rpc, Protocols::TcpIp]),
             ..of("the time that the step from OUT to CLO saves in RPC, less what it saves in TCP/IP")
         },
         Claim {
             id: "pin-rpc",
             says: "Path-inlining saves much more processing time in RPC than in TCP/IP.",
             published: "23.3 and 14.2 µs",
-            derive: |m| compared(m, (Build::Out, Build::Pin), [Stack::Rpc, Stack::TcpIp]),
+            derive: |m| compared(m, (Build::Out, Build::Pin), [Protocols::Rpc, Protocols::TcpIp]),
             ..of("the time that the step from OUT to PIN saves in RPC, less what it saves in TCP/IP")
         },
     ]
@@ -93,7 +93,8 @@ fn columns() -> Vec<Claim<Measurements>> {
             published: "5.6 to 17.5",
             reading: Reading::Between(5.6, 17.5),
             derive: |m| {
-                let others = |step: &(Stack, (Build, Build))| *step != (Stack::Rpc, (Build::Pin, Build::All));
+                let others =
+                    |step: &(Protocols, (Build, Build))| *step != (Protocols::Rpc, (Build::Pin, Build::All));
                 cases(steps_but_bad().filter(others).map(|(stack, (from, to))| {
                     let cycles = m.per_saved_access(stack, from, to, |run| run.cycles() as f64);
                     (stack.to_string(), format!("{from} to {to}"), cycles)
@@ -118,11 +119,11 @@ fn due() -> Vec<Claim<Measurements>> {
             published: "more than 90 %",
             reading: Reading::MoreThan(90.0),
             derive: |m| {
-                let is_asked = |&(stack, step): &(Stack, (Build, Build))| {
+                let is_asked = |&(stack, step): &(Protocols, (Build, Build))| {
                     step != (Build::Out, Build::Pin)
-                        && (stack, step) != (Stack::TcpIp, (Build::Std, Build::Out))
+                        && (stack, step) != (Protocols::TcpIp, (Build::Std, Build::Out))
                 };
-                let bad = Stack::ALL.map(|stack| (stack, STEPS[0]));
+                let bad = Protocols::ALL.map(|stack| (stack, STEPS[0]));
                 cases(bad.into_iter().chain(steps_but_bad()).filter(is_asked).map(|(stack, (from, to))| {
                     (stack.to_string(), format!("{from} to {to}"), m.due_to_instructions(stack, from, to))
                 }))
@@ -139,7 +140,7 @@ fn due() -> Vec<Claim<Measurements>> {
             says: "The exception is outlining of TCP/IP, where the i-cache accounts for 71 % only.",
             published: "71 %",
             reading: Reading::Rewritten(71.0),
-            derive: |m| one(m.due_to_instructions(Stack::TcpIp, Build::Std, Build::Out)),
+            derive: |m| one(m.due_to_instructions(Protocols::TcpIp, Build::Std, Build::Out)),
             contradicts: Some(EXCHANGED),
             ..of("I, in the same way, for the step from STD to OUT of TCP/IP")
         },
@@ -147,20 +148,20 @@ fn due() -> Vec<Claim<Measurements>> {
 }
 
 /// The steps after BAD, of both stacks.
-fn steps_but_bad() -> impl Iterator<Item = (Stack, (Build, Build))> {
-    Stack::ALL.into_iter().flat_map(|stack| STEPS[1..].iter().map(move |&step| (stack, step)))
+fn steps_but_bad() -> impl Iterator<Item = (Protocols, (Build, Build))> {
+    Protocols::ALL.into_iter().flat_map(|stack| STEPS[1..].iter().map(move |&step| (stack, step)))
 }
 
 /// By how many microseconds processing time falls in a step.
-fn faster(m: &Measurements, stack: Stack, (from, to): (Build, Build)) -> Found<Spread> {
+fn faster(m: &Measurements, stack: Protocols, (from, to): (Build, Build)) -> Found<Spread> {
     Ok(m.microseconds(stack, from)?.minus(&m.microseconds(stack, to)?))
 }
 
 /// What a step saves in the first of two stacks, less what it saves in the second.
-fn compared(m: &Measurements, step: (Build, Build), [one_of, other]: [Stack; 2]) -> Option<Finding> {
+fn compared(m: &Measurements, step: (Build, Build), [one_of, other]: [Protocols; 2]) -> Option<Finding> {
     one(faster(m, one_of, step).and_then(|saved| Ok(saved.minus(&faster(m, other, step)?))))
 }
 
-fn figure(stack: Stack, step: (Build, Build), column: usize) -> Found<f64> {
+fn figure(stack: Protocols, step: (Build, Build), column: usize) -> Found<f64> {
     table_8(stack, step).map(|row| row[column]).ok_or_else(|| "Table 8 does not have this step.".to_owned())
 }

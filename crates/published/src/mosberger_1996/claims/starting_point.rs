@@ -4,7 +4,7 @@
 use super::derive::{AS_PRINTED, at, cases, in_percent, one, stated_in};
 use crate::mosberger_1996::tables::{TABLE_1, TABLE_2, TABLE_3, TOTAL_1};
 use crate::mosberger_1996::values::{CYCLES_PER_MICROSECOND, Found};
-use crate::mosberger_1996::{Improvement, Measurements, Run, Stack, Stages};
+use crate::mosberger_1996::{Improvement, Measurements, Protocols, Run, Stages};
 use crate::{Claim, Finding, Reading, Value};
 
 pub(super) fn all() -> Vec<Claim<Measurements>> {
@@ -158,12 +158,12 @@ fn classifier() -> Vec<Claim<Measurements>> {
         published: "about 1 to 4 µs",
         reading: Reading::AboutBetween(1.0, 4.0),
         derive: |m| {
-            let cost = |stack: Stack| -> Found<Value> {
+            let cost = |stack: Protocols| -> Found<Value> {
                 let found = m.classified.iter().find(|one| one.stack == stack);
                 let found = found.ok_or_else(|| format!("{stack} was not run with a classifier."))?;
                 Ok(Value::exact(found.cycles as f64 / CYCLES_PER_MICROSECOND))
             };
-            cases(Stack::ALL.map(|stack| (stack.to_string(), "", cost(stack))))
+            cases(Protocols::ALL.map(|stack| (stack.to_string(), "", cost(stack))))
         },
         ..stated_in(
             "4.2",

@@ -1,8 +1,8 @@
 //! The six builds: three forms that are compiled, and clones of two of them.
 
-use super::super::points::{Build, Stack};
+use super::super::points::{Build, Protocols};
 use super::runs::site;
-use warmcore_layout::lab::{Form, LabError, Protocols, Switches, placed, trace};
+use warmcore_layout::lab::{Form, LabError, Switches, placed, trace};
 use warmcore_layout::order::Strategy;
 use warmcore_layout::trace::Trace;
 
@@ -10,16 +10,8 @@ use warmcore_layout::trace::Trace;
 /// machine's memory has room for: 64 MB are 32 times that cache, of which everything else takes a few.
 pub(super) const PESSIMAL: Strategy = Strategy::Pessimal { hottest: 28 };
 
-/// The stack as the laboratory calls it.
-pub(super) const fn protocols(stack: Stack) -> Protocols {
-    match stack {
-        Stack::TcpIp => Protocols::TcpIp,
-        Stack::Rpc => Protocols::Rpc,
-    }
-}
-
 /// A round trip of `stack` in `build`.
-pub(super) fn traced(stack: Stack, build: Build, switches: Switches) -> Result<Trace, LabError> {
+pub(super) fn traced(stack: Protocols, build: Build, switches: Switches) -> Result<Trace, LabError> {
     let (form, strategy) = match build {
         Build::Std => (Form::Std, None),
         Build::Out => (Form::Out, None),
@@ -28,9 +20,9 @@ pub(super) fn traced(stack: Stack, build: Build, switches: Switches) -> Result<T
         Build::Clo => (Form::Out, Some(Strategy::Bipartite)),
         Build::All => (Form::Pin, Some(Strategy::Bipartite)),
     };
-    let (image, protocols) = (form.image()?, protocols(stack));
+    let image = form.image()?;
     match strategy {
-        Some(strategy) => trace(&placed(&image, protocols, strategy, &site()?)?, protocols, switches),
-        None => trace(&image, protocols, switches),
+        Some(strategy) => trace(&placed(&image, stack, strategy, &site()?)?, stack, switches),
+        None => trace(&image, stack, switches),
     }
 }

@@ -2,8 +2,6 @@
 
 use super::super::points::{CacheCounts, Run};
 use super::MEMORY;
-use std::collections::BTreeMap;
-use std::num::NonZeroU32;
 use warmcore_layout::lab::LabError;
 use warmcore_layout::lab::dec_3000_600;
 use warmcore_layout::order::{CallGraph, Site, Strategy};
@@ -36,7 +34,7 @@ impl Simulator {
 
     /// As it lies, and then in `orders` random orders of its functions.
     pub(super) fn runs(&self, trace: &Trace, orders: u32) -> Result<Vec<Run>, LabError> {
-        let graph = CallGraph::new(trace, NonZeroU32::MIN);
+        let graph = CallGraph::new(trace);
         let mut runs = vec![run(self, trace)?];
         for seed in 0..u64::from(orders) {
             let placement = Strategy::Random { seed }.place(trace, &graph, &site()?)?;
@@ -58,24 +56,11 @@ pub(super) fn run(simulator: &Simulator, trace: &Trace) -> Result<Run, LabError>
         instruction_cache: column(0),
         data_cache: column(1),
         board_cache: column(2),
-        unused: 1.0 - cold.path.executed.0 as f64 / cold.path.lines.0 as f64,
-        main_line: main_line(trace),
+        unused: cold.path.unused_part(),
+        main_line: cold.path.main_line.0 / INSTRUCTION,
     })
 }
 
 const fn counts(column: &Column) -> CacheCounts {
     CacheCounts { misses: column.misses, accesses: column.accesses, replacements: column.replacements }
-}
-
-/// Instructions of each executed function from its first to its last executed one.
-fn main_line(trace: &Trace) -> u64 {
-    let mut ends: BTreeMap<usize, u64> = BTreeMap::new();
-    for instruction in trace.instructions() {
-        if let Some(function) = trace.function_at(instruction.address) {
-            let end = instruction.address + u64::from(instruction.length);
-            let length = end - trace.functions()[function].address;
-            ends.entry(function).and_modify(|longest| *longest = length.max(*longest)).or_insert(length);
-        }
-    }
-    ends.values().sum::<u64>() / INSTRUCTION
 }

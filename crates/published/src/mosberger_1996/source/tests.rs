@@ -3,7 +3,7 @@
 use super::*;
 use crate::ClaimVerdict;
 use crate::mosberger_1996::example::{changed, of_the_source};
-use crate::mosberger_1996::{Build, Stack};
+use crate::mosberger_1996::{Build, Protocols};
 
 /// Each claim with its verdict and reason.
 fn concluded(measurements: Measurements) -> Vec<(&'static str, ClaimVerdict, String)> {
@@ -40,19 +40,19 @@ fn results_like_those_of_the_paper_hold_where_it_does_not_contradict_itself() {
 
 #[test]
 fn a_contrary_result_differs() {
-    let slow = changed(of_the_source(), (Stack::Rpc, Build::All), |run| run.stall_cycles *= 9);
+    let slow = changed(of_the_source(), (Protocols::Rpc, Build::All), |run| run.stall_cycles *= 9);
     for id in ["bad-worst-mcpi", "mcpi-rpc-all", "mcpi-factor-rpc"] {
         assert_ne!(verdict(slow.clone(), id), ClaimVerdict::Holds, "{id}");
     }
     let clashing =
-        changed(of_the_source(), (Stack::Rpc, Build::All), |run| run.instruction_cache.replacements = 3);
+        changed(of_the_source(), (Protocols::Rpc, Build::All), |run| run.instruction_cache.replacements = 3);
     assert_eq!(verdict(clashing, "all-rpc-none"), ClaimVerdict::Differs);
 }
 
 #[test]
 fn luck_of_the_linker_leaves_a_claim_undecided() {
     let mut lucky = of_the_source();
-    let point = lucky.points.iter_mut().find(|of| (of.stack, of.build) == (Stack::TcpIp, Build::Out));
+    let point = lucky.points.iter_mut().find(|of| (of.stack, of.build) == (Protocols::TcpIp, Build::Out));
     point.expect("it is there").runs[1].stall_cycles /= 2;
     assert_eq!(verdict(lucky.clone(), "each-helps"), ClaimVerdict::Undecided);
     for point in &mut lucky.points {

@@ -1,15 +1,14 @@
 //! The answer: a sentence, a few figures, what to do.
 
-use super::study::{Layout, Study};
 use super::words::{change, count, percent};
+use crate::compare::{Comparison, Layout};
 use crate::order::Strategy;
-use crate::present::Arrangement;
 use crate::simulate::Summary;
 use warmcore_record::document::{Action, KeyFigure};
 
 /// The answer in two sentences.
-pub(super) fn headline(study: &Study) -> String {
-    let present = &study.present;
+pub(super) fn headline(comparison: &Comparison) -> String {
+    let present = &comparison.present;
     let misses = &present.columns[0];
     let costs = format!(
         "The path executes {} instructions and waits for memory {:.2} cycles an instruction; {} of {} instruction misses \
@@ -19,7 +18,7 @@ pub(super) fn headline(study: &Study) -> String {
         count(misses.replacements),
         count(misses.misses),
     );
-    match (study.best(), study.others.len()) {
+    match (comparison.best(), comparison.layouts.len()) {
         (Some(best), _) => format!("{costs} {}", gain(present, best)),
         (None, 0) => costs,
         (None, 1) => format!("{costs} The other layout that was tried takes no fewer cycles."),
@@ -38,12 +37,12 @@ fn gain(present: &Summary, best: &Layout) -> String {
         std::cmp::Ordering::Less => format!("would add {} to them", count(after - before)),
     };
     let fewer = 1.0 - best.summary.cycles().0 as f64 / present.cycles().0.max(1) as f64;
-    format!("{} {misses}, and take {:.1}\u{202f}% fewer cycles.", best.arrangement.subject(), 100.0 * fewer)
+    format!("{} {misses}, and take {:.1}\u{202f}% fewer cycles.", best.strategy.subject(), 100.0 * fewer)
 }
 
 /// The figures that matter most.
-pub(super) fn key_figures(study: &Study) -> Vec<KeyFigure> {
-    let present = &study.present;
+pub(super) fn key_figures(comparison: &Comparison) -> Vec<KeyFigure> {
+    let present = &comparison.present;
     let each = |cycles: u64| cycles as f64 / present.instructions.max(1) as f64;
     let misses = &present.columns[0];
     let mut figures = vec![
@@ -70,8 +69,8 @@ pub(super) fn key_figures(study: &Study) -> Vec<KeyFigure> {
             "of the words that came into the instruction cache were not executed before their line went".to_owned(),
         ),
     ];
-    figures.extend(study.best().map(|best| {
-        let text = format!("cycles in all with the best layout tried: {}", best.arrangement.name());
+    figures.extend(comparison.best().map(|best| {
+        let text = format!("cycles in all with the best layout tried: {}", best.strategy);
         figure(change(best.summary.cycles().0, present.cycles().0), text)
     }));
     figures
@@ -82,10 +81,10 @@ fn figure(value: String, meaning: String) -> KeyFigure {
 }
 
 /// How the best layout gets into a program.
-pub(super) fn actions(study: &Study) -> Vec<Action> {
-    let Some(best) = study.best() else { return Vec::new() };
-    let placed = matches!(&best.arrangement, Arrangement::Strategy(Strategy::Bipartite | Strategy::Micro));
-    let gaps = match placed && best.gaps.0 > 0 {
+pub(super) fn actions(comparison: &Comparison) -> Vec<Action> {
+    let Some(best) = comparison.best() else { return Vec::new() };
+    let placed = matches!(best.strategy, Strategy::Bipartite | Strategy::Micro);
+    let gaps = match placed && best.placement.gaps().0 > 0 {
         true => {
             " This layout has gaps; an order of symbols has none, so a part of the gain is lost unless the functions are \
              placed by a linker script."
@@ -95,7 +94,7 @@ pub(super) fn actions(study: &Study) -> Vec<Action> {
     vec![Action {
         text: format!(
             "Compile each function into a section of its own and give the linker the order: {}.{gaps}",
-            best.arrangement.name()
+            best.strategy
         ),
         commands: vec![
             "rustc -C link-arg=-fuse-ld=lld -C link-arg=-Wl,--symbol-ordering-file=order.txt …".to_owned(),

@@ -6,8 +6,7 @@
 //! where they would.
 
 use crate::order::CallGraph;
-use crate::trace::{Function, Trace};
-use std::num::NonZeroU32;
+use crate::trace::{Function, Instruction, Trace};
 
 /// Shared libraries of x86-64 lie above, programs below.
 const LIBRARIES: u64 = 0x7000_0000_0000;
@@ -17,35 +16,34 @@ const ALIGNMENT: u64 = 2 << 20;
 
 /// A trace, seen by its program's linker.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct OwnPart {
-    /// The same steps, with the program's functions only.
-    pub trace: Trace,
+pub struct MovablePart {
+    /// The graph of the program's functions alone: what strategies place.
+    pub graph: CallGraph,
     /// Functions of others that were executed, in the order of first execution.
     pub left_out: Vec<Function>,
     /// An address beyond all of it, a multiple of 2 MiB: functions can be placed from there on.
     pub base: u64,
 }
 
-impl OwnPart {
+impl MovablePart {
     /// Takes `trace` apart.
     #[must_use]
     pub fn new(trace: &Trace) -> Self {
-        let graph = CallGraph::new(trace, NonZeroU32::MIN);
-        let executed = || graph.nodes().iter().map(|node| &trace.functions()[node.function as usize]);
+        let all = CallGraph::new(trace);
+        let executed = || all.nodes().iter().map(|node| &trace.functions()[node.function as usize]);
         let limit =
             if executed().any(|function| function.address < LIBRARIES) { LIBRARIES } else { u64::MAX };
-        let is_own = |function: &Function| function.address < limit;
-        let own: Vec<Function> = trace.functions().iter().filter(|one| is_own(one)).cloned().collect();
-        let left_out = executed().filter(|one| !is_own(one)).cloned().collect();
-        let base = beyond(trace, &own, limit);
-        Self { trace: trace.clone().with_functions(own), left_out, base }
+        let is_movable = |function: &Function| function.address < limit;
+        let left_out = executed().filter(|one| !is_movable(one)).cloned().collect();
+        Self { graph: CallGraph::restricted(trace, is_movable), left_out, base: beyond(trace, limit) }
     }
 }
 
-/// The first multiple of the alignment behind all functions of `own` and all code below `limit`.
-fn beyond(trace: &Trace, own: &[Function], limit: u64) -> u64 {
-    let functions = own.iter().map(|function| function.address.saturating_add(function.size));
-    let code = trace.instructions().iter().map(|one| one.address.saturating_add(u64::from(one.length)));
+/// The first multiple of the alignment behind all functions and all code that begin below `limit`.
+fn beyond(trace: &Trace, limit: u64) -> u64 {
+    let functions = trace.functions().iter().filter(|function| function.address < limit);
+    let functions = functions.map(|function| function.address.saturating_add(function.size));
+    let code = trace.instructions().iter().map(Instruction::end);
     let end = functions.chain(code.filter(|&end| end <= limit)).max().unwrap_or(0);
     end.checked_next_multiple_of(ALIGNMENT).unwrap_or(0)
 }
@@ -64,19 +62,19 @@ mod tests {
         ];
         let mut walk = Walk::new(&functions);
         walk.whole("m").whole("l");
-        let part = OwnPart::new(&walk.trace);
-        assert_eq!(part.trace.functions(), &functions[..2]);
+        let part = MovablePart::new(&walk.trace);
+        let movable: Vec<u32> = part.graph.nodes().iter().map(|node| node.function).collect();
+        assert_eq!(movable, [0]);
         assert_eq!(part.left_out, functions[2..]);
         assert_eq!(part.base, 0x5555_5580_0000);
-        assert_eq!(part.trace.steps().len(), walk.trace.steps().len());
     }
 
     #[test]
     fn a_static_program_lies_where_libraries_would() {
         let mut walk = Walk::new(&[function("m", 0x7fff_f7d0_0000, 64)]);
         walk.whole("m");
-        let part = OwnPart::new(&walk.trace);
-        assert_eq!((part.trace.functions().len(), part.left_out.len()), (1, 0));
-        assert_eq!(OwnPart::new(&Trace::default()).base, 0);
+        let part = MovablePart::new(&walk.trace);
+        assert_eq!((part.graph.nodes().len(), part.left_out.len()), (1, 0));
+        assert_eq!(MovablePart::new(&Trace::default()).base, 0);
     }
 }

@@ -1,4 +1,4 @@
-//! The layout of every source's report, for a reader who has never seen the source.
+//! The page of every source's report, for a reader who has never seen the source.
 //!
 //! The answer, what the report is about, all claims, one section per figure, the choices made, a glossary.
 
