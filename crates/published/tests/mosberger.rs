@@ -36,6 +36,24 @@ fn techniques_help_in_the_source_s_order_and_by_as_much_as_can_be_expected() {
     }
 }
 
+/// A linker puts functions that are not executed between those that are. To pack these alone would be a kind of cloning, with far
+/// fewer instructions unused.
+#[test]
+fn random_orders_are_like_the_linker_s_own() {
+    for point in found().points.iter().filter(|point| !point.build.is_placed()) {
+        let [own, random @ ..] = point.runs.as_slice() else { panic!("no run of {}", point.build) };
+        let unused: Vec<f64> = random.iter().map(|run| run.unused / own.unused).collect();
+        assert!(
+            unused.iter().all(|of_own| (0.9..1.25).contains(of_own)),
+            "{} {}: {unused:?}",
+            point.stack,
+            point.build
+        );
+        let alike = |run: &Run| run.instructions == own.instructions;
+        assert!(random.iter().all(alike), "{} {}", point.stack, point.build);
+    }
+}
+
 #[test]
 fn all_evidence_is_there_but_round_trips() {
     let found = found();
