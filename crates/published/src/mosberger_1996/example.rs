@@ -71,6 +71,7 @@ fn run(stack: Stack, build: Build) -> Run {
         board_cache,
         unused: unused / 100.0,
         main_line,
+        calls: if matches!(build, Build::Pin | Build::All) { 2 } else { 100 },
     }
 }
 

@@ -106,6 +106,8 @@ pub struct Run {
     pub unused: f64,
     /// Instructions on the path's main line: of each function that is executed, up to its last executed block.
     pub main_line: u64,
+    /// Calls that are executed.
+    pub calls: u64,
 }
 
 impl Run {

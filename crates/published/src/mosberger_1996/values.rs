@@ -43,6 +43,8 @@ pub enum Quantity {
     Unused,
     /// Instructions of the path's main line.
     MainLine,
+    /// Calls.
+    Calls,
 }
 
 impl Quantity {
@@ -64,6 +66,7 @@ impl Quantity {
             Self::BoardAccesses => run.board_cache.accesses,
             Self::BoardReplacements => run.board_cache.replacements,
             Self::MainLine => run.main_line,
+            Self::Calls => run.calls,
         };
         count as f64
     }

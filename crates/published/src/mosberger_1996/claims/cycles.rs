@@ -180,12 +180,24 @@ fn issue() -> Vec<Claim<Measurements>> {
         },
         Claim {
             id: "inlined-shorter",
-            says: "Path-inlining removes almost all call overheads: the path-inlined builds execute fewer instructions.",
+            says: "The path-inlined builds execute fewer instructions.",
             published: "4728 to 4245 and 4257 to 3471",
-            section: "3.3",
             unit: "%",
             derive: |m| falls(m, Quantity::Instructions, &[(Build::Out, Build::Pin)]),
             ..of("by how many percent PIN executes fewer instructions than OUT")
+        },
+        Claim {
+            id: "inlined-calls",
+            says: "Path-inlining removes almost all call overheads.",
+            published: "almost all",
+            section: "3.3",
+            reading: Reading::Nearly(100.0),
+            unit: "%",
+            derive: |m| falls(m, Quantity::Calls, &[(Build::Out, Build::Pin)]),
+            ..of(
+                "by how many percent PIN executes fewer calls than OUT. Functions that are called again and again are not inlined, in the source \
+                 neither",
+            )
         },
         Claim {
             id: "inlined-shorter-rpc",

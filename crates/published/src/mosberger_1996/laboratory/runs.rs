@@ -83,6 +83,7 @@ pub(super) fn run(simulator: &Simulator, trace: &Trace) -> Result<Run, LabError>
         board_cache: column(2),
         unused: 1.0 - cold.path.executed.0 as f64 / cold.path.lines.0 as f64,
         main_line: main_line(trace),
+        calls: trace.steps().filter(|step| step.instruction.class == Class::Call).count() as u64,
     })
 }
 
