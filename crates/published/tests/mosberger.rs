@@ -55,6 +55,23 @@ fn random_orders_are_like_the_linker_s_own() {
     }
 }
 
+/// What BAD costs hangs on numbers that the text does not give.
+#[test]
+fn bad_has_a_run_under_every_assumption() {
+    let found = found();
+    for stack in Stack::ALL {
+        let of = |build| found.points.iter().find(|point| (point.stack, point.build) == (stack, build));
+        let bad = of(Build::Bad).expect("every build is simulated");
+        let mcpi: Vec<f64> = bad.assumed.iter().map(|one| one.runs[0].memory_cpi()).collect();
+        let taken = bad.runs[0].memory_cpi();
+        assert!(
+            mcpi.iter().any(|other| *other < 0.6 * taken) && mcpi.iter().any(|other| *other > 1.5 * taken)
+        );
+        assert!(mcpi.contains(&taken), "what is taken is one of them");
+        assert!(of(Build::Std).is_some_and(|std| std.assumed.is_empty()), "STD does not wait for memory");
+    }
+}
+
 #[test]
 fn all_evidence_is_there_but_round_trips() {
     let found = found();

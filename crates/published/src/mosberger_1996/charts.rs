@@ -15,8 +15,8 @@ use warmcore_record::{Block, Chart, Table};
 use warmcore_units::Estimate;
 
 /// Explains the cells of [`beside`].
-const CELLS: &str = "A cell is: printed | ours, and by how much ours differs. In [ ] is the range in which 95 % of the linker's orders lie; \
-    a value without one is the same in every order.";
+const CELLS: &str = "A cell is: printed | ours, and by how much ours differs. In [ ] is the range in which 95 % of random orders lie, as a linker may \
+    make them; for BAD, PIN and ALL also over what the text leaves open. A value without one is the only one.";
 
 /// The charts and tables of `figure`.
 pub(super) fn blocks(m: &Measurements, figure: &str) -> Vec<Block> {
@@ -60,7 +60,7 @@ pub(super) fn lead(m: &Measurements) -> Option<Chart> {
         by_stack(
             "cycles-per-instruction",
             "Cycles per instruction, by build",
-            "Both parts together are the cycles of an instruction. Whiskers span the linker's orders.",
+            "Both parts together are the cycles of an instruction. Whiskers span random orders, and what the text leaves open.",
             builds(),
             Axis::linear("cycles per instruction", Unit::plain("")),
             Stack::ALL.into_iter().enumerate().map(view).collect(),

@@ -3,6 +3,8 @@
 //! - A figure printed in a table is about a program that had to be written again, for another instruction set: a value counts as
 //!   it within 15 %. So do figures of the prose that repeat a table.
 //! - "About", "roughly" and "on the order of" are a fifth, "almost 20 %" is up to a tenth less.
+//! - What BAD costs depends on two numbers that the text does not give: how many of its functions meet in the b-cache, and how far
+//!   memory is. Values have the range over both, so that no claim holds or fails by our choice of them.
 //! - An order holds if each of its steps does, for each stack by itself.
 //! - What the text says of processing is judged by simulated cycles; what it says of round trips, by those of this machine, as
 //!   an order only: how many percent a step gains is a property of the source's machine ([`OF_ITS_MACHINE`]).

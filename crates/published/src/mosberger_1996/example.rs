@@ -39,7 +39,7 @@ pub(super) fn of_the_source() -> Measurements {
 fn point(stack: Stack, build: Build) -> Point {
     let runs = if build.is_placed() { 1 } else { 3 };
     let round_trips = [0.999, 1.0, 1.001].map(|noise| 1000.0 * round_trip(stack, build) * noise).to_vec();
-    Point { stack, build, runs: vec![run(stack, build); runs], round_trips }
+    Point { stack, build, runs: vec![run(stack, build); runs], assumed: Vec::new(), round_trips }
 }
 
 /// A round trip in microseconds if both hosts have the build; in the source, RPC's server is always ALL.

@@ -82,16 +82,15 @@ impl Measurements {
         self.points.iter().find(is_it).ok_or_else(|| format!("Nothing was found of {}.", name(stack, build)))
     }
 
-    /// `of` each run of a build: the same in every order if a technique places its functions.
+    /// `of` each run of a build: the same in every order if a technique places its functions, under every assumption.
     ///
     /// # Errors
     /// If the build was not simulated.
     pub fn each_order(&self, stack: Stack, build: Build, of: impl Fn(&Run) -> f64) -> Found<Spread> {
-        let values: Vec<f64> = self.point(stack, build)?.runs.iter().map(of).collect();
-        let spread = match values.as_slice() {
-            [value] if build.is_placed() => Some(Spread::exact(*value)),
-            _ => Spread::over_orders(values),
-        };
+        let point = self.point(stack, build)?;
+        let under = |assumption| point.runs_under(assumption).iter().map(&of).collect();
+        let is_known = build.is_placed() || point.runs.len() > 1;
+        let spread = Spread::new((0..point.assumptions()).map(under).collect(), is_known);
         spread.ok_or_else(|| format!("{} was not simulated.", name(stack, build)))
     }
 
@@ -178,9 +177,17 @@ impl Measurements {
     ) -> Found<Spread> {
         let is_known = |build| self.spread(stack, build, Quantity::Cycles).map(|spread| spread.is_known());
         let is_known = is_known(from)? && is_known(to)?;
-        let (from, to) = (&self.point(stack, from)?.runs, &self.point(stack, to)?.runs);
-        let pairs = from.iter().flat_map(|from| to.iter().map(move |to| of(from, to))).collect();
-        Spread::new(pairs, is_known).ok_or_else(|| format!("{stack} was not simulated."))
+        let (from, to) = (self.point(stack, from)?, self.point(stack, to)?);
+        let pairs = |assumption| {
+            let to = to.runs_under(assumption);
+            from.runs_under(assumption)
+                .iter()
+                .flat_map(|from| to.iter().map(move |to| of(from, to)))
+                .collect()
+        };
+        let assumptions = from.assumptions().max(to.assumptions());
+        let spread = Spread::new((0..assumptions).map(pairs).collect(), is_known);
+        spread.ok_or_else(|| format!("{stack} was not simulated."))
     }
 
     /// Round trips of a build, one a block.

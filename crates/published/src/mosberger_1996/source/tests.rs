@@ -3,7 +3,7 @@
 use super::*;
 use crate::ClaimVerdict;
 use crate::mosberger_1996::example::{changed, of_the_source};
-use crate::mosberger_1996::{Build, Stack};
+use crate::mosberger_1996::{Assumed, Build, Run, Stack};
 
 /// Each claim with its verdict and reason.
 fn concluded(measurements: Measurements) -> Vec<(&'static str, ClaimVerdict, String)> {
@@ -64,6 +64,32 @@ fn luck_of_the_linker_leaves_a_claim_undecided() {
         "one order tells of no other"
     );
     assert_eq!(verdict(lucky, "mcpi-factor-tcp"), ClaimVerdict::Holds, "both builds are placed");
+}
+
+/// Neither the distance of memory nor how many functions of BAD meet in the b-cache is in the text.
+#[test]
+fn what_the_text_leaves_open_of_bad_leaves_a_claim_undecided() {
+    let mut open = of_the_source();
+    for point in open.points.iter_mut().filter(|point| point.build == Build::Bad) {
+        let assumed = |factor: u64| {
+            let run = Run { stall_cycles: point.runs[0].stall_cycles * factor / 10, ..point.runs[0] };
+            Assumed { hottest: 12, memory_cycles: 5 * factor, runs: vec![run] }
+        };
+        point.assumed = [4, 10, 15].map(assumed).to_vec();
+    }
+    for id in [
+        "mcpi-factor-tcp",
+        "mcpi-factor-rpc",
+        "mcpi-factor-both",
+        "processing-times",
+        "memory-cpi",
+        "saved-time",
+    ] {
+        let expected = if id.starts_with("mcpi") { ClaimVerdict::Undecided } else { ClaimVerdict::Holds };
+        let found = verdict(open.clone(), id);
+        assert!(found == expected || found == ClaimVerdict::Undecided, "{id}: {found}");
+    }
+    assert_eq!(verdict(open, "mcpi-std-35"), ClaimVerdict::Holds, "BAD has no part in it");
 }
 
 #[test]
