@@ -31,7 +31,8 @@ const STORY: [&str; 3] = [
     TCP/IP and RPC, in six builds, and sent the traces through simulated caches of a DEC 3000/600.",
     "This report has both stacks written again, in layers as there, for a 64-bit RISC processor that executes them one instruction at a time. A \
     request and its response are traced on the client's side, and the traces go through the same caches: 8 KB each for \
-    instructions and data, 2 MB behind them, direct-mapped, with blocks of 32 bytes. Round trips are measured on this machine.",
+    instructions and data, 2 MB behind them, direct-mapped, with blocks of 32 bytes. Round trips are those of the same source compiled for this machine, if such programs were given \
+    (`--native`).",
     "The builds are: STD has none of the techniques. OUT has outlining; CLO also cloning; BAD is CLO placed as badly as can be. PIN has \
     outlining and path-inlining, ALL also cloning.",
 ];
@@ -205,17 +206,21 @@ const CAVEATS: [&str; 3] = [
     OUT, PIN), a value is the mean over its own order and random ones of all functions, and its interval is the range in which 95 % of them lie, since a user \
     gets one order. Differences are over all pairs of orders. The interval of BAD is over what the text leaves open of it, \
     and that of PIN and ALL also over the distance of memory.",
-    "Round trips have 95 % intervals over blocks in which all builds took turns. They are those of this machine, whose caches hold the whole path; \
-    sizes of tables 4 and 5 are shown and not judged.",
+    "Round trips, if there are any, have 95 % intervals over blocks in which all builds took turns. They are those of this machine, whose caches hold the \
+    whole path; sizes of tables 4 and 5 are shown and not judged.",
     "Traces hold what the client executes, from cold caches. In the source, processing times were measured, on a machine that kept some blocks between \
     round trips; its misses were simulated, as ours.",
 ];
 
 impl Evidence for Measurements {
     fn machine(&self) -> String {
+        let round_trips = match self.has_round_trips() {
+            true => format!("round trips on {}", self.machine),
+            false => "no round trips".to_owned(),
+        };
         format!(
-            "simulated caches of a DEC 3000/600, memory {} cycles away; round trips on {}",
-            self.memory_cycles, self.machine
+            "simulated caches of a DEC 3000/600, memory {} cycles away; {round_trips}",
+            self.memory_cycles
         )
     }
 

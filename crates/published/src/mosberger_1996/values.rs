@@ -190,12 +190,23 @@ impl Measurements {
         spread.ok_or_else(|| format!("{stack} was not simulated."))
     }
 
+    /// Whether round trips were measured, of any build.
+    #[must_use]
+    pub fn has_round_trips(&self) -> bool {
+        self.points.iter().any(|point| !point.round_trips.is_empty())
+    }
+
     /// Round trips of a build, one a block.
     ///
     /// # Errors
     /// If they were not measured.
     pub fn round_trips(&self, stack: Stack, build: Build) -> Found<&[f64]> {
         let measured = self.point(stack, build)?.round_trips.as_slice();
+        if !self.has_round_trips() {
+            return Err(
+                "No native programs were given (--native), so no round trips were measured.".to_owned()
+            );
+        }
         if measured.len() < 2 {
             return Err(format!("Round trips of {} were not measured in two blocks.", name(stack, build)));
         }

@@ -93,6 +93,14 @@ fn what_the_text_leaves_open_of_bad_leaves_a_claim_undecided() {
 }
 
 #[test]
+fn no_more_is_said_of_round_trips_than_there_is() {
+    let mut without = of_the_source();
+    assert!(without.machine().ends_with("round trips on a test"), "{}", without.machine());
+    without.points.iter_mut().for_each(|point| point.round_trips.clear());
+    assert!(without.machine().ends_with("no round trips"), "{}", without.machine());
+}
+
+#[test]
 fn sizes_of_round_trips_are_shown_and_not_judged() {
     for id in claims::OF_ITS_MACHINE {
         assert_eq!(verdict(of_the_source(), id), ClaimVerdict::AnotherMachine);
@@ -111,7 +119,7 @@ fn what_was_not_found_is_not_derived_and_says_why() {
     let found = concluded(without.clone());
     let of = |id: &str| found.iter().find(|(of, ..)| *of == id).expect("a claim of this name");
     for (id, reason) in [
-        ("round-trip-order", "Round trips of TCP/IP STD were not measured in two blocks."),
+        ("round-trip-order", "No native programs were given (--native), so no round trips were measured."),
         ("saving-words-first", "cannot be taken back here."),
         ("improved-20", "The stack was not run without the changes of §2.2."),
         ("stage-ip", "Instructions were not counted between layers."),
