@@ -72,12 +72,15 @@ fn bad_has_a_run_under_every_assumption() {
     }
 }
 
+/// Claims about ranks of the changes of §2.2, of which three are not there to be taken back.
+const OF_SEVEN: [&str; 3] = ["saving-words-first", "saving-refresh-second", "savings-order"];
+
 #[test]
 fn all_evidence_is_there_but_round_trips() {
     let found = found();
     let figures = source().figures_named(&[]).expect("all tables");
     let missing =
-        |id: &str| id.starts_with("round-trip") || id.starts_with("adjusted") || id == "saving-words-first";
+        |id: &str| id.starts_with("round-trip") || id.starts_with("adjusted") || OF_SEVEN.contains(&id);
     for concluded in source().conclude(found, figures).claims {
         let id = concluded.claim.id;
         let is_found = concluded.finding.as_ref().is_some_and(|finding| !finding.found.is_empty());

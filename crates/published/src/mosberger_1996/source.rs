@@ -132,7 +132,7 @@ const CONCLUSIONS: [Conclusion; 6] = [
     },
     Conclusion {
         text: "Cloning into a bipartite layout avoids replacement misses of instructions; path-inlining alone does not.",
-        claims: &["clo-fewer", "clo-tcp-27", "clo-rpc-7", "all-rpc-none", "pin-keeps"],
+        claims: &["clo-fewer", "clo-tcp-27", "clo-rpc-7", "all-rpc-none", "pin-keeps", "pin-keeps-rpc"],
     },
     Conclusion {
         text: "Outlining makes code denser, and serves a stack of large functions more than one of small ones; cloning and path-inlining \

@@ -159,14 +159,16 @@ fn issue() -> Vec<Claim<Measurements>> {
         Claim {
             id: "icpi-path-inlining",
             says: "Path-inlining improves iCPI by 0.04 at the most.",
-            published: "at most 0.04",
-            reading: Reading::AtMost(0.04),
+            published: "at most 0.04 (0.04 and 0.02 by table 7)",
+            reading: Reading::Between(0.005, 0.04),
             derive: |m| {
                 steps(&[(Build::Out, Build::Pin)], |stack, from, to| {
                     m.saved(stack, from, to, Quantity::InstructionCpi)
                 })
             },
-            ..of("by how much iCPI falls from OUT to PIN")
+            ..of(
+                "by how much iCPI falls from OUT to PIN. Less than 0.005 would be printed as 0.00, no improvement",
+            )
         },
         Claim {
             id: "outlining-5",
