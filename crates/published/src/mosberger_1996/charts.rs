@@ -144,7 +144,7 @@ fn rows(cells: impl Fn(Stack, Build) -> Vec<Cell>) -> Vec<Row> {
 mod tests {
     use super::*;
     use crate::layout::document;
-    use crate::mosberger_1996::example::of_the_source;
+    use crate::mosberger_1996::example::{changed, of_the_source};
     use crate::mosberger_1996::source;
     use warmcore_record::{Document, Manifest};
 
@@ -190,5 +190,15 @@ mod tests {
         (empty.improvement, empty.stages) = (None, None);
         let page = warmcore_report::render(&report(empty));
         assert!(page.contains("Nothing was found of TCP/IP STD."));
+    }
+
+    #[test]
+    fn a_conclusion_that_all_its_claims_contradict_is_said_to_be() {
+        let slow = [Build::Clo, Build::Pin].into_iter().fold(of_the_source(), |all, build| {
+            changed(all, (Stack::Rpc, build), |run| run.stall_cycles += 5000)
+        });
+        let words = "Contradicted here: “Cloning and path-inlining serve";
+        assert!(warmcore_report::render(&report(slow)).contains(words));
+        assert!(!warmcore_report::render(&report(of_the_source())).contains(words));
     }
 }

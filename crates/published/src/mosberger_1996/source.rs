@@ -121,7 +121,7 @@ const FIGURES: [PublishedFigure; 11] = [
     ),
 ];
 
-const CONCLUSIONS: [Conclusion; 6] = [
+const CONCLUSIONS: [Conclusion; 7] = [
     Conclusion {
         text: "Where code lies decides how long protocol processing waits for memory.",
         claims: &["mcpi-factor-tcp", "mcpi-factor-rpc", "mcpi-factor-both", "mcpi-std-35", "mcpi-above-1"],
@@ -135,9 +135,12 @@ const CONCLUSIONS: [Conclusion; 6] = [
         claims: &["clo-fewer", "clo-tcp-27", "clo-rpc-7", "all-rpc-none", "pin-keeps", "pin-keeps-rpc"],
     },
     Conclusion {
-        text: "Outlining makes code denser, and serves a stack of large functions more than one of small ones; cloning and path-inlining \
-               serve the latter more.",
-        claims: &["unused-6", "gaps-outlining", "out-tcp", "clo-rpc", "pin-rpc"],
+        text: "Outlining makes code denser, and serves a stack of large functions more than one of small ones.",
+        claims: &["unused-6", "gaps-outlining", "out-tcp"],
+    },
+    Conclusion {
+        text: "Cloning and path-inlining serve a stack of many small functions more than one of large ones.",
+        claims: &["clo-rpc", "pin-rpc"],
     },
     Conclusion {
         text: "What outlining and cloning save is due to the i-cache, with one exception.",
