@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use warmcore_linux::{CpuUsage, Meter, Program, ProgramError};
 use warmcore_stats::Spread;
-use warmcore_stats::blocks::{ChangeVerdict, verdict};
+use warmcore_stats::blocks::{ChangeVerdict, smallest_visible, verdict};
 use warmcore_stats::paired::{Change, change};
 use warmcore_units::CpuId;
 
@@ -109,6 +109,12 @@ impl ComparedPrograms {
     #[must_use]
     pub fn verdict(&self) -> ChangeVerdict {
         verdict(&self.change, &self.control)
+    }
+
+    /// The smallest increase that would have been seen, as a fraction.
+    #[must_use]
+    pub fn smallest_visible(&self) -> f64 {
+        smallest_visible(&self.change, &self.control)
     }
 }
 

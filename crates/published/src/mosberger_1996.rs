@@ -10,7 +10,7 @@
 //! | [`tables`] | the tables as printed |
 //! | [`laboratory`] | traces and simulations |
 //! | [`points`] | what was found: traces through simulated caches, round trips |
-//! | [`spread`] | a value over the orders in which a linker may place functions |
+//! | [`spread`] | a value over the orders in which a linker may place functions, and over assumptions |
 //! | [`values`] | the values of a build, with the range of its orders |
 //! | [`claims`] | the statements of the text, and how our values are derived |
 //! | [`charts`] | the published tables with our values beside |
@@ -29,6 +29,6 @@ pub mod values;
 mod example;
 
 pub use points::{
-    Build, CacheCounts, Classified, Improvement, Measurements, Point, Protocols, Run, Saving, Stages,
+    Assumed, Build, CacheCounts, Classified, Improvement, Measurements, Point, Run, Saving, Protocols, Stages,
 };
 pub use source::source;

@@ -120,7 +120,8 @@ impl Counted {
     }
 }
 
-/// A conclusion with its claims; `None` if none of them was checked.
+/// A conclusion with its claims; `None` if none of them was checked. One that all of them contradict is said to be contradicted, and
+/// that is as sure as what they all confirm.
 fn statement<E>(conclusion: &Conclusion, claims: &[Concluded<E>]) -> Option<Statement> {
     let rests_on: Vec<&Concluded<E>> = claims
         .iter()
@@ -128,10 +129,13 @@ fn statement<E>(conclusion: &Conclusion, claims: &[Concluded<E>]) -> Option<Stat
         .collect();
     let unchecked = conclusion.claims.len() - rests_on.len();
     let is_at_worst = |verdict: ClaimVerdict| rests_on.iter().all(|one| one.verdict <= verdict);
+    let is_contradicted = rests_on.iter().all(|one| one.verdict == ClaimVerdict::Differs);
     let level = match () {
         () if rests_on.is_empty() => return None,
-        () if is_at_worst(ClaimVerdict::Holds) && unchecked == 0 => ConfidenceLevel::High,
-        () if is_at_worst(ClaimVerdict::HoldsPartly) && unchecked <= rests_on.len() => {
+        () if (is_contradicted || is_at_worst(ClaimVerdict::Holds)) && unchecked == 0 => {
+            ConfidenceLevel::High
+        }
+        () if (is_contradicted || is_at_worst(ClaimVerdict::HoldsPartly)) && unchecked <= rests_on.len() => {
             ConfidenceLevel::Moderate
         }
         () => ConfidenceLevel::Low,
@@ -152,7 +156,10 @@ fn statement<E>(conclusion: &Conclusion, claims: &[Concluded<E>]) -> Option<Stat
         false => format!("{reason}; {}.", rest.join(", ")),
     };
     Some(Statement {
-        text: conclusion.text.to_owned(),
+        text: match is_contradicted {
+            true => format!("Contradicted here: “{}”", conclusion.text),
+            false => conclusion.text.to_owned(),
+        },
         evidence: rests_on.iter().map(evidence).collect(),
         confidence: Confidence { level, reason },
     })

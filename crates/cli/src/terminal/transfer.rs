@@ -155,6 +155,5 @@ fn verdict_in_words(verdict: ChangeVerdict) -> &'static str {
         ChangeVerdict::More => "more",
         ChangeVerdict::Less => "less",
         ChangeVerdict::NotVisible => "no difference visible",
-        ChangeVerdict::Unsound => "no conclusion: A/A differs",
     }
 }

@@ -51,7 +51,6 @@ const fn word(verdict: ChangeVerdict) -> &'static str {
         ChangeVerdict::More => "more",
         ChangeVerdict::Less => "less",
         ChangeVerdict::NotVisible => "no",
-        ChangeVerdict::Unsound => "cannot be told",
     }
 }
 
@@ -113,10 +112,9 @@ fn conclusion(findings: &VerificationFindings) -> &'static str {
             "The plan does more work but takes more cpu time for it, or less of both: taken back. Whether that \
              is a gain is for you to weigh."
         }
-        Conclusion::NotVisible => "No effect visible here: taken back.",
-        Conclusion::Unsound => {
-            "No conclusion: the same setting differed from itself (A/A). Taken back. Try a quieter machine, more \
-             --blocks, or a longer --time."
+        Conclusion::NotVisible => {
+            "No effect visible here beyond what the same setting may differ from itself (A/A): taken back. More --blocks, a \
+             longer --time or a quieter machine show smaller ones."
         }
     }
 }

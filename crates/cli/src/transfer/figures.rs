@@ -74,8 +74,7 @@ struct Changed {
     mean: f64,
     low: f64,
     high: f64,
-    /// `more`, `less`, `not-visible`, or `unsound` where the base differed from itself; null for the
-    /// control.
+    /// `more`, `less` or `not-visible`; null for the control.
     verdict: Option<&'static str>,
 }
 

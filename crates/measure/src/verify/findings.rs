@@ -82,8 +82,6 @@ pub enum Conclusion {
     Mixed,
     /// No difference is visible.
     NotVisible,
-    /// The A/A control failed: the same setting differed from itself.
-    Unsound,
 }
 
 impl VerificationFindings {
@@ -152,9 +150,8 @@ impl Changes {
 
 impl ChangeVerdicts {
     fn conclusion(self) -> Conclusion {
-        use ChangeVerdict::{Less, More, NotVisible, Unsound};
+        use ChangeVerdict::{Less, More, NotVisible};
         match (self.rate, self.per_cpu) {
-            (Unsound, _) | (_, Unsound) => Conclusion::Unsound,
             (More, Less) | (Less, More) => Conclusion::Mixed,
             (More, _) | (_, More) => Conclusion::Gain,
             (Less, _) | (_, Less) => Conclusion::Loss,

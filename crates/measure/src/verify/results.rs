@@ -16,7 +16,7 @@ pub struct VerificationResults {
     pub work: String,
     /// The unit of `rate`.
     pub unit: &'static str,
-    /// `gain`, `loss`, `mixed`, `not-visible` or `unsound`.
+    /// `gain`, `loss`, `mixed` or `not-visible`.
     pub conclusion: &'static str,
     /// No affinity first.
     pub models: Vec<ModelResults>,
@@ -80,7 +80,7 @@ pub struct ChangeResults {
     pub low: f64,
     /// The upper end.
     pub high: f64,
-    /// `more`, `less`, `not-visible` or `unsound`; `null` for the control, with which the others are
+    /// `more`, `less` or `not-visible`; `null` for the control, with which the others are
     /// compared.
     pub verdict: Option<&'static str>,
 }
@@ -98,7 +98,6 @@ impl VerificationFindings {
                 Conclusion::Loss => "loss",
                 Conclusion::Mixed => "mixed",
                 Conclusion::NotVisible => "not-visible",
-                Conclusion::Unsound => "unsound",
             },
             models: self.models.iter().map(ModelResults::new).collect(),
             control: ComparisonResults {

@@ -15,8 +15,8 @@ use warmcore_record::{Block, Chart, Table};
 use warmcore_units::Estimate;
 
 /// Explains the cells of [`beside`].
-const CELLS: &str = "A cell is: printed | ours, and by how much ours differs. In [ ] is the range in which 95 % of the linker's orders lie; \
-    a value without one is the same in every order.";
+const CELLS: &str = "A cell is: printed | ours, and by how much ours differs. In [ ] is the range in which 95 % of random orders lie, as a linker may \
+    make them; for BAD, PIN and ALL also over what the text leaves open. A value without one is the only one.";
 
 /// The charts and tables of `figure`.
 pub(super) fn blocks(m: &Measurements, figure: &str) -> Vec<Block> {
@@ -60,7 +60,7 @@ pub(super) fn lead(m: &Measurements) -> Option<Chart> {
         by_stack(
             "cycles-per-instruction",
             "Cycles per instruction, by build",
-            "Both parts together are the cycles of an instruction. Whiskers span the linker's orders.",
+            "Both parts together are the cycles of an instruction. Whiskers span random orders, and what the text leaves open.",
             builds(),
             Axis::linear("cycles per instruction", Unit::plain("")),
             Protocols::ALL.into_iter().enumerate().map(view).collect(),
@@ -143,7 +143,7 @@ fn rows(cells: impl Fn(Protocols, Build) -> Vec<Cell>) -> Vec<Row> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mosberger_1996::example::of_the_source;
+    use crate::mosberger_1996::example::{changed, of_the_source};
     use crate::mosberger_1996::source;
     use crate::page::document;
     use warmcore_record::{Document, Manifest};
@@ -190,5 +190,15 @@ mod tests {
         (empty.improvement, empty.stages) = (None, None);
         let page = warmcore_report::render(&report(empty));
         assert!(page.contains("Nothing was found of TCP/IP STD."));
+    }
+
+    #[test]
+    fn a_conclusion_that_all_its_claims_contradict_is_said_to_be() {
+        let slow = [Build::Clo, Build::Pin].into_iter().fold(of_the_source(), |all, build| {
+            changed(all, (Protocols::Rpc, build), |run| run.stall_cycles += 5000)
+        });
+        let words = "Contradicted here: “Cloning and path-inlining serve";
+        assert!(warmcore_report::render(&report(slow)).contains(words));
+        assert!(!warmcore_report::render(&report(of_the_source())).contains(words));
     }
 }

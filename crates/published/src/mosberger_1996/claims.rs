@@ -2,7 +2,11 @@
 //!
 //! - A figure printed in a table is about a program that had to be written again, for another instruction set: a value counts as
 //!   it within 15 %. So do figures of the prose that repeat a table.
-//! - "About", "roughly" and "on the order of" are a fifth, "almost 20 %" is up to a tenth less.
+//!   A bound that is such a figure itself ("more than 3.9", of a printed 3.91) is met within 15 % too. One that sets cases apart
+//!   ("more than 90 %" in all but one, which has 71 %) is not.
+//! - "About", "roughly" and "on the order of" are a fifth; "almost all" is up to a tenth less; "well above" is by more than a tenth.
+//! - What BAD costs depends on two numbers that the text does not give: how many of its functions meet in the b-cache, and how far
+//!   memory is. Values have the range over both, so that no claim holds or fails by our choice of them.
 //! - An order holds if each of its steps does, for each stack by itself.
 //! - What the text says of processing is judged by simulated cycles; what it says of round trips, by those of this machine, as
 //!   an order only: how many percent a step gains is a property of the source's machine ([`OF_ITS_MACHINE`]).

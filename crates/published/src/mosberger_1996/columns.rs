@@ -42,6 +42,7 @@ pub(super) fn results(m: &Measurements) -> Result<Columns, ColumnsError> {
         count("b_cache_replacements", |run| run.board_cache.replacements),
         float("unused", "", |row| Some(row.run?.unused)),
         count("main_line", |run| run.main_line),
+        count("calls", |run| run.calls),
         float("round_trip", "ns", |row| row.round_trip),
     ])
 }

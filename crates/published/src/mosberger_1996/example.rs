@@ -41,7 +41,7 @@ pub(super) fn of_the_source() -> Measurements {
 fn point(stack: Protocols, build: Build) -> Point {
     let runs = if build.is_placed() { 1 } else { 3 };
     let round_trips = [0.999, 1.0, 1.001].map(|noise| 1000.0 * round_trip(stack, build) * noise).to_vec();
-    Point { stack, build, runs: vec![run(stack, build); runs], round_trips }
+    Point { stack, build, runs: vec![run(stack, build); runs], assumed: Vec::new(), round_trips }
 }
 
 /// A round trip in microseconds if both hosts have the build; in the source, RPC's server is always ALL.
@@ -73,6 +73,7 @@ fn run(stack: Protocols, build: Build) -> Run {
         board_cache,
         unused: unused / 100.0,
         main_line,
+        calls: if matches!(build, Build::Pin | Build::All) { 2 } else { 100 },
     }
 }
 

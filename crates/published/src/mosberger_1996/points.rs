@@ -84,6 +84,8 @@ pub struct Run {
     pub unused: f64,
     /// Instructions on the path's main line: of each function that is executed, up to its last executed block.
     pub main_line: u64,
+    /// Calls that are executed.
+    pub calls: u64,
 }
 
 impl Run {
@@ -114,11 +116,41 @@ pub struct Point {
     /// The build.
     pub build: Build,
     /// Simulated runs. Where functions are placed by a technique there is one. Where their order is left to the linker
-    /// (STD, OUT, PIN) there is one with its own order first, and one for each of some random orders: what luck decides.
+    /// (STD, OUT, PIN) there is one with its own order first, and one for each of some random orders of all functions of the
+    /// program: what luck decides.
     pub runs: Vec<Run>,
+    /// The same under other assumptions, where the text leaves a choice; empty if they change nothing.
+    pub assumed: Vec<Assumed>,
     /// Round trips of both hosts on this machine, in nanoseconds, one for each block of the interleaved measurement;
     /// empty if they were not measured. Both hosts have the build.
     pub round_trips: Vec<f64>,
+}
+
+/// A build under assumptions of which the text says nothing.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Assumed {
+    /// How many functions of BAD are at one place of the board's cache.
+    pub hottest: u32,
+    /// How many cycles memory is away.
+    pub memory_cycles: u64,
+    /// The runs, in the orders of [`Point::runs`].
+    pub runs: Vec<Run>,
+}
+
+impl Point {
+    /// The runs under an assumption: 0 is the one that is taken, the others are those of [`assumed`](Self::assumed). A
+    /// point that depends on none has the same runs under all.
+    #[must_use]
+    pub fn runs_under(&self, assumption: usize) -> &[Run] {
+        let other = assumption.checked_sub(1).and_then(|at| self.assumed.get(at));
+        other.map_or(&self.runs, |other| &other.runs)
+    }
+
+    /// How many assumptions it depends on; at least 1.
+    #[must_use]
+    pub const fn assumptions(&self) -> usize {
+        1 + self.assumed.len()
+    }
 }
 
 /// A change of §2.2, and what it saves.

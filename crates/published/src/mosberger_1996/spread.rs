@@ -1,4 +1,5 @@
-//! A value over the orders in which a linker may place functions: what one user gets is one of them.
+//! A value over the orders in which a linker may place functions, since what one user gets is one of them, and over the
+//! assumptions that the text leaves to its readers.
 
 use crate::Value;
 use warmcore_layout::compare::central_range;
@@ -6,33 +7,34 @@ use warmcore_layout::compare::central_range;
 /// How many values are kept of each operand when two spreads are combined; more of them stand for their neighbours.
 const KEPT: usize = 200;
 
-/// A value of a build, once for each order of its functions.
+/// A value of a build, once for each order of its functions, under each assumption.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Spread {
-    /// The values; never empty.
-    values: Vec<f64>,
+    /// The values under each assumption: that which is taken first. Neither it nor any of them is empty.
+    assumed: Vec<Vec<f64>>,
     /// Whether all orders are there, or enough to tell of the others.
     is_known: bool,
 }
 
 impl Spread {
-    /// A value that is the same in every order, or of a build that has one order only.
+    /// A value that is the same in every order, or of a build that has one order only, and depends on no assumption.
     #[must_use]
     pub fn exact(value: f64) -> Self {
-        Self { values: vec![value], is_known: true }
+        Self { assumed: vec![vec![value]], is_known: true }
     }
 
     /// The values of some orders of many. One order alone says nothing of the others. `None` without values.
     #[must_use]
     pub fn over_orders(values: Vec<f64>) -> Option<Self> {
         let is_known = values.len() > 1;
-        Self::new(values, is_known)
+        Self::new(vec![values], is_known)
     }
 
-    /// Values, and whether they are all there are or enough to tell of the others. `None` without values.
+    /// Values under each assumption, and whether they are all there are or enough to tell of the others. `None` if some
+    /// assumption has none.
     #[must_use]
-    pub fn new(values: Vec<f64>, is_known: bool) -> Option<Self> {
-        (!values.is_empty()).then_some(Self { values, is_known })
+    pub fn new(assumed: Vec<Vec<f64>>, is_known: bool) -> Option<Self> {
+        (!assumed.is_empty() && !assumed.iter().any(Vec::is_empty)).then_some(Self { assumed, is_known })
     }
 
     /// Whether its values are all there are, or enough to tell of the others.
@@ -41,39 +43,45 @@ impl Spread {
         self.is_known
     }
 
-    /// The mean over the orders.
+    /// The mean over the orders, under the assumption that is taken.
     #[must_use]
     pub fn mean(&self) -> f64 {
-        self.values.iter().sum::<f64>() / self.values.len() as f64
+        mean(&self.assumed[0])
     }
 
-    /// The mean, and the range around the middle that holds 95 % of the orders: the one that a page has too.
+    /// The mean under the assumption that is taken, and a range: the least one around the middle that holds 95 % of the
+    /// orders, from the least of all assumptions to the greatest.
     #[must_use]
     pub fn value(&self) -> Value {
         let mean = self.mean();
         if !self.is_known {
             return Value { mean, low: f64::NEG_INFINITY, high: f64::INFINITY };
         }
-        let sorted = self.sorted();
-        if sorted.first() == sorted.last() {
-            return Value::exact(sorted[0]);
-        }
-        let (low, high) = central_range(&sorted).unwrap_or((mean, mean));
-        Value { mean, low: low.min(mean), high: high.max(mean) }
+        let widened = |all: Value, values: &Vec<f64>| {
+            let Value { low, high, .. } = of_orders(values);
+            Value { low: all.low.min(low), high: all.high.max(high), ..all }
+        };
+        self.assumed[1..].iter().fold(of_orders(&self.assumed[0]), widened)
     }
 
     /// `f` of each value.
     #[must_use]
     pub fn map(&self, f: impl Fn(f64) -> f64) -> Self {
-        Self { values: self.values.iter().copied().map(f).collect(), ..*self }
+        let all = |values: &Vec<f64>| values.iter().copied().map(&f).collect();
+        Self { assumed: self.assumed.iter().map(all).collect(), ..*self }
     }
 
-    /// `f` of each value of one with each of the other: the orders of two builds are independent.
+    /// `f` of each value of one with each of the other: the orders of two builds are independent. Assumptions are the same for
+    /// both.
     #[must_use]
     pub fn with(&self, other: &Self, f: impl Fn(f64, f64) -> f64) -> Self {
-        let (one, other) = (self.thinned(), other.thinned());
-        let pairs = one.values.iter().flat_map(|&a| other.values.iter().map(move |&b| (a, b)));
-        Self { values: pairs.map(|(a, b)| f(a, b)).collect(), is_known: one.is_known && other.is_known }
+        let pairs = |assumption| {
+            let (one, other) = (self.under(assumption), other.under(assumption));
+            one.iter().flat_map(|&a| other.iter().map(move |&b| (a, b))).map(|(a, b)| f(a, b)).collect()
+        };
+        let assumptions = self.assumed.len().max(other.assumed.len());
+        let assumed = (0..assumptions).map(pairs).collect();
+        Self { assumed, is_known: self.is_known && other.is_known }
     }
 
     /// How much more it is than another.
@@ -100,21 +108,35 @@ impl Spread {
         self.map(|value| 100.0 * value / figure)
     }
 
-    /// At most [`KEPT`] of its quantiles.
-    fn thinned(&self) -> Self {
-        if self.values.len() <= KEPT {
-            return self.clone();
+    /// At most [`KEPT`] quantiles of the values under an assumption. What depends on none is the same under all.
+    fn under(&self, assumption: usize) -> Vec<f64> {
+        let values = self.assumed.get(assumption).unwrap_or(&self.assumed[0]);
+        if values.len() <= KEPT {
+            return values.clone();
         }
-        let sorted = self.sorted();
-        let at = |index: usize| sorted[(2 * index + 1) * sorted.len() / (2 * KEPT)];
-        Self { values: (0..KEPT).map(at).collect(), ..*self }
+        let sorted = sorted(values);
+        (0..KEPT).map(|index| sorted[(2 * index + 1) * sorted.len() / (2 * KEPT)]).collect()
     }
+}
 
-    fn sorted(&self) -> Vec<f64> {
-        let mut sorted = self.values.clone();
-        sorted.sort_by(f64::total_cmp);
-        sorted
+/// The mean of `values`, and the least range around the middle that holds 95 % of them.
+fn of_orders(values: &[f64]) -> Value {
+    let (mean, sorted) = (mean(values), sorted(values));
+    if sorted.first() == sorted.last() {
+        return Value::exact(sorted[0]);
     }
+    let (low, high) = central_range(&sorted).unwrap_or((mean, mean));
+    Value { mean, low: low.min(mean), high: high.max(mean) }
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+fn sorted(values: &[f64]) -> Vec<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted
 }
 
 impl From<Spread> for Value {
@@ -162,5 +184,21 @@ mod tests {
         let value = orders(5000).minus(&Spread::exact(0.0)).value();
         assert!((value.mean - 2499.5).abs() < 2.0, "{value:?}");
         assert!((value.low - 125.0).abs() < 25.0 && (value.high - 4875.0).abs() < 25.0, "{value:?}");
+    }
+
+    #[test]
+    fn assumptions_widen_the_range_and_leave_the_mean() {
+        let bad = Spread::new(vec![vec![6.0], vec![4.0], vec![9.0]], true).expect("values");
+        assert_eq!(bad.value(), Value { mean: 6.0, low: 4.0, high: 9.0 });
+        let factor = bad.with(&orders(2).map(|order| 1.0 + order), |bad, best| bad / best);
+        assert_eq!(factor.value(), Value { mean: 4.5, low: 2.0, high: 9.0 });
+    }
+
+    /// What is assumed is assumed of both, so it does not make equal things differ.
+    #[test]
+    fn two_values_have_the_same_assumption() {
+        let bad = Spread::new(vec![vec![6.0], vec![4.0]], true).expect("values");
+        assert_eq!(bad.minus(&bad).value(), Value::exact(0.0));
+        assert_eq!(Spread::new(vec![vec![1.0], Vec::new()], true), None);
     }
 }

@@ -43,6 +43,8 @@ pub enum Quantity {
     Unused,
     /// Instructions of the path's main line.
     MainLine,
+    /// Calls.
+    Calls,
 }
 
 impl Quantity {
@@ -64,6 +66,7 @@ impl Quantity {
             Self::BoardAccesses => run.board_cache.accesses,
             Self::BoardReplacements => run.board_cache.replacements,
             Self::MainLine => run.main_line,
+            Self::Calls => run.calls,
         };
         count as f64
     }
@@ -79,16 +82,15 @@ impl Measurements {
         self.points.iter().find(is_it).ok_or_else(|| format!("Nothing was found of {}.", name(stack, build)))
     }
 
-    /// `of` each run of a build: the same in every order if a technique places its functions.
+    /// `of` each run of a build: the same in every order if a technique places its functions, under every assumption.
     ///
     /// # Errors
     /// If the build was not simulated.
     pub fn each_order(&self, stack: Protocols, build: Build, of: impl Fn(&Run) -> f64) -> Found<Spread> {
-        let values: Vec<f64> = self.point(stack, build)?.runs.iter().map(of).collect();
-        let spread = match values.as_slice() {
-            [value] if build.is_placed() => Some(Spread::exact(*value)),
-            _ => Spread::over_orders(values),
-        };
+        let point = self.point(stack, build)?;
+        let under = |assumption| point.runs_under(assumption).iter().map(&of).collect();
+        let is_known = build.is_placed() || point.runs.len() > 1;
+        let spread = Spread::new((0..point.assumptions()).map(under).collect(), is_known);
         spread.ok_or_else(|| format!("{} was not simulated.", name(stack, build)))
     }
 
@@ -175,9 +177,23 @@ impl Measurements {
     ) -> Found<Spread> {
         let is_known = |build| self.spread(stack, build, Quantity::Cycles).map(|spread| spread.is_known());
         let is_known = is_known(from)? && is_known(to)?;
-        let (from, to) = (&self.point(stack, from)?.runs, &self.point(stack, to)?.runs);
-        let pairs = from.iter().flat_map(|from| to.iter().map(move |to| of(from, to))).collect();
-        Spread::new(pairs, is_known).ok_or_else(|| format!("{stack} was not simulated."))
+        let (from, to) = (self.point(stack, from)?, self.point(stack, to)?);
+        let pairs = |assumption| {
+            let to = to.runs_under(assumption);
+            from.runs_under(assumption)
+                .iter()
+                .flat_map(|from| to.iter().map(move |to| of(from, to)))
+                .collect()
+        };
+        let assumptions = from.assumptions().max(to.assumptions());
+        let spread = Spread::new((0..assumptions).map(pairs).collect(), is_known);
+        spread.ok_or_else(|| format!("{stack} was not simulated."))
+    }
+
+    /// Whether round trips were measured, of any build.
+    #[must_use]
+    pub fn has_round_trips(&self) -> bool {
+        self.points.iter().any(|point| !point.round_trips.is_empty())
     }
 
     /// Round trips of a build, one a block.
@@ -186,6 +202,11 @@ impl Measurements {
     /// If they were not measured.
     pub fn round_trips(&self, stack: Protocols, build: Build) -> Found<&[f64]> {
         let measured = self.point(stack, build)?.round_trips.as_slice();
+        if !self.has_round_trips() {
+            return Err(
+                "No native programs were given (--native), so no round trips were measured.".to_owned()
+            );
+        }
         if measured.len() < 2 {
             return Err(format!("Round trips of {} were not measured in two blocks.", name(stack, build)));
         }

@@ -4,7 +4,7 @@ use super::{CELLS, bars, beside, builds, by_stack, drawn, figure, rows, table};
 use crate::mosberger_1996::points::name;
 use crate::mosberger_1996::tables::{table_6 as printed_6, table_7 as printed_7};
 use crate::mosberger_1996::values::Quantity;
-use crate::mosberger_1996::{Build, Measurements, Protocols};
+use crate::mosberger_1996::{Assumed, Build, Measurements, Protocols};
 use std::collections::BTreeMap;
 use warmcore_record::chart::{Axis, Point, Series, Style, Unit, View};
 use warmcore_record::table::{Cell, Row};
@@ -71,7 +71,7 @@ pub(super) fn table_6(m: &Measurements) -> Vec<Block> {
             |stack, build| drawn(m.spread(stack, build, Quantity::InstructionReplacements).ok()?.value());
         vec![bars(stack, ("published", 0, 1), printed), bars(stack, ("ours", 0, 0), ours)]
     };
-    let caption = "Misses of lines that had been in the i-cache before. Whiskers span the linker's orders.";
+    let caption = "Misses of lines that had been in the i-cache before. Whiskers span random orders, and what the text leaves open.";
     let y = Axis::linear("replacement misses", Unit::plain(""));
     [chart("replacement-misses", "I-cache replacement misses, by build", caption, y, series)]
         .into_iter()
@@ -97,7 +97,7 @@ pub(super) fn table_7(m: &Measurements) -> Vec<Block> {
     );
     let costs = table("costs", "Protocol processing: printed | ours", &header, rows(cells), &[CELLS, &model]);
     let distances = (!m.by_memory.is_empty()).then(|| [Block::Chart(by_memory(m)), factors_by_memory(m)]);
-    [costs].into_iter().chain(distances.into_iter().flatten()).collect()
+    [costs].into_iter().chain(distances.into_iter().flatten()).chain(assumed_bad(m)).collect()
 }
 
 /// mCPI at other distances of memory.
@@ -116,7 +116,7 @@ fn by_memory(m: &Measurements) -> Chart {
     by_stack(
         "memory-distance",
         "mCPI by the distance of memory",
-        "The text does not say how many cycles memory is away. Claims are judged at one distance, which was not chosen by them.",
+        "The text does not say how many cycles memory is away. One distance is taken, which was not chosen by claims; values have a range over all.",
         Axis::linear("distance of memory", Unit::plain("cycles")),
         Axis::linear("mCPI", Unit::plain("")),
         Protocols::ALL.into_iter().enumerate().map(view).collect(),
@@ -145,6 +145,39 @@ fn factors_by_memory(m: &Measurements) -> Block {
     let header = ["", "TCP/IP: BAD", "TCP/IP: STD", "RPC: BAD", "RPC: STD"];
     let caption = "mCPI over that of ALL, by the distance of memory";
     table("memory-factors", caption, &header, rows.collect(), &[])
+}
+
+/// BAD under every assumption; `None` without any.
+fn assumed_bad(m: &Measurements) -> Option<Block> {
+    let bad = Protocols::ALL.map(|stack| m.point(stack, Build::Bad).map_or(&[][..], |point| &point.assumed));
+    let cells = |(stack, one): (Protocols, &Assumed)| {
+        let all = &m.point(stack, Build::All).ok()?;
+        let alike =
+            |other: &&Assumed| (other.hottest, other.memory_cycles) == (one.hottest, one.memory_cycles);
+        let all = all.assumed.iter().find(alike).map_or(&all.runs, |other| &other.runs).first()?.memory_cpi();
+        let bad = one.runs.first()?;
+        let replaced = bad.board_cache.replacements.to_string();
+        let mcpi = bad.memory_cpi();
+        Some([replaced, format!("{mcpi:.2}"), format!("{:.2}", mcpi / all)].map(Cell::text))
+    };
+    let row = |(tcp, rpc): (&Assumed, &Assumed)| {
+        let cells: Option<Vec<_>> = Protocols::ALL.into_iter().zip([tcp, rpc]).map(cells).collect();
+        let name = format!("{} functions, memory {} cycles away", tcp.hottest, tcp.memory_cycles);
+        Some(Row::new(name, cells?.concat()))
+    };
+    let rows: Vec<Row> = bad[0].iter().zip(bad[1]).filter_map(row).collect();
+    let header = [
+        "",
+        "TCP/IP: b-cache replacements",
+        "mCPI",
+        "over ALL",
+        "RPC: b-cache replacements",
+        "mCPI",
+        "over ALL",
+    ];
+    let caption =
+        "BAD, by how many functions meet in the b-cache and how far memory is: the text has neither";
+    (!rows.is_empty()).then(|| table("assumed-bad", caption, &header, rows, &[]))
 }
 
 /// A chart of bars by build, with a view for each stack.

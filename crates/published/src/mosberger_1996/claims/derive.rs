@@ -3,10 +3,16 @@
 pub(super) use crate::claim::stated_in;
 use crate::mosberger_1996::values::{Found, Quantity};
 use crate::mosberger_1996::{Build, Measurements, Protocols};
+use crate::reading::REWRITTEN;
 use crate::{Finding, Reading, Value, ValueAt};
 
 /// How a figure of a table is read, if ours is given in percent of it.
 pub(super) const AS_PRINTED: Reading = Reading::Rewritten(100.0);
+
+/// A bound that is a figure of a table itself, such as "more than 3.9" of a printed 3.91: met as such a figure is.
+pub(super) const fn more_than_printed(figure: f64) -> Reading {
+    Reading::MoreThan(figure * (1.0 - REWRITTEN))
+}
 
 /// The recipe of a column of a table.
 pub(super) const IN_PERCENT: &str = "ours in percent of the printed figure, for every build of both stacks";

@@ -4,12 +4,12 @@ use super::super::points::{CacheCounts, Run};
 use super::MEMORY;
 use warmcore_layout::lab::LabError;
 use warmcore_layout::lab::dec_3000_600;
-use warmcore_layout::order::{CallGraph, Site, Strategy};
+use warmcore_layout::order::{CallGraph, Placement, Site, Strategy};
 use warmcore_layout::relocate::relocate;
 use warmcore_layout::simulate::{Column, Setup, Start};
-use warmcore_layout::trace::Trace;
+use warmcore_layout::trace::{Class, Instruction, Registers, Trace};
 
-/// Where clones and reordered functions lie: after everything else of the program.
+/// Where clones lie: after everything else of the program.
 const BASE: u64 = 0x0400_0000;
 /// Bytes of an instruction.
 const INSTRUCTION: u64 = 4;
@@ -20,7 +20,7 @@ pub(super) struct Simulator {
     resumed: Setup,
 }
 
-/// The place for clones and reordered functions.
+/// The place for clones.
 pub(super) fn site() -> Result<Site, LabError> {
     Ok(dec_3000_600::site(BASE, MEMORY)?)
 }
@@ -32,15 +32,38 @@ impl Simulator {
         Ok(Self { cold: setup.clone(), resumed: setup.starting(Start::NearestCold) })
     }
 
-    /// As it lies, and then in `orders` random orders of its functions.
+    /// As it lies, and then with the program's functions in `orders` random orders.
     pub(super) fn runs(&self, trace: &Trace, orders: u32) -> Result<Vec<Run>, LabError> {
-        let graph = CallGraph::new(trace);
         let mut runs = vec![run(self, trace)?];
         for seed in 0..u64::from(orders) {
-            let placement = Strategy::Random { seed }.place(trace, &graph, &site()?)?;
-            runs.push(run(self, &relocate(trace, &placement)?)?);
+            runs.push(run(self, &relocate(trace, &linked(trace, seed)?)?)?);
         }
         Ok(runs)
+    }
+}
+
+/// All functions of the program in a random order, executed or not, one behind the other from where the first one was: what
+/// a linker makes that gets one section for each function. Only executed ones side by side would be a kind of cloning.
+fn linked(trace: &Trace, seed: u64) -> Result<Placement, LabError> {
+    let mut all = Trace::new(trace.functions().to_vec());
+    for function in trace.functions() {
+        all.push(&entry(function.address), &[]);
+    }
+    let base = trace.functions().first().map_or(BASE, |first| first.address);
+    let site = dec_3000_600::site(base, MEMORY)?;
+    Ok(Strategy::Random { seed }.place(&all, &CallGraph::new(&all), &site)?)
+}
+
+/// An instruction at `address`: a strategy places what is executed.
+const fn entry(address: u64) -> Instruction {
+    let none = Registers(0);
+    Instruction {
+        address,
+        length: INSTRUCTION as u8,
+        class: Class::Other,
+        reads: none,
+        writes: none,
+        target: None,
     }
 }
 
@@ -58,6 +81,7 @@ pub(super) fn run(simulator: &Simulator, trace: &Trace) -> Result<Run, LabError>
         board_cache: column(2),
         unused: cold.path.unused_part(),
         main_line: cold.path.main_line.0 / INSTRUCTION,
+        calls: trace.steps().filter(|step| step.instruction.class == Class::Call).count() as u64,
     })
 }
 
