@@ -126,10 +126,12 @@ impl Plan {
 }
 
 impl Comparison {
-    /// The layout with the fewest cycles, if it has fewer than the present one.
+    /// The layout with the fewest cycles, if it has fewer than the present one. The pessimal one is there for scale: it is no
+    /// answer, even where it is better than the present one.
     #[must_use]
     pub fn best(&self) -> Option<&Layout> {
-        let best = self.layouts.iter().min_by_key(|layout| layout.summary.cycles())?;
+        let layouts = self.layouts.iter().filter(|layout| !layout.is_pessimal());
+        let best = layouts.min_by_key(|layout| layout.summary.cycles())?;
         (best.summary.cycles() < self.present.cycles()).then_some(best)
     }
 }
