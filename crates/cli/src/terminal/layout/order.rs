@@ -1,7 +1,7 @@
 //! Orders of functions side by side.
 
 use super::super::table;
-use super::start;
+use super::{shortened, start};
 use crate::visible::visible;
 use warmcore_layout::compare::{Comparison, LayoutRow};
 
@@ -32,11 +32,12 @@ pub(crate) fn predictions(choice: &Choice<'_>) -> String {
         table.add_row(cells(&row, if is_written { "written" } else { "" }));
     }
     format!(
-        "{} instructions on {}, {}; predicted:\n\n{table}\n\n{NOT_SIMULATED}\n{}\n",
+        "{} instructions on {}, {}; predicted:\n\n{table}\n\n{NOT_SIMULATED}\n{}\n{}",
         present.instructions,
         visible(&present.machine),
         start(setup.start, present),
-        verdict(choice)
+        verdict(choice),
+        namesakes(&choice.comparison.namesakes)
     )
 }
 
@@ -70,4 +71,39 @@ fn verdict(choice: &Choice<'_>) -> String {
         "No gain is predicted: as it lies the path takes no more simulated cycles."
     };
     format!("Written: {}{why}. {brings}", written.strategy.name())
+}
+
+/// Names that move more than the path, if there are any.
+fn namesakes(names: &[String]) -> String {
+    /// How many are listed.
+    const LISTED: usize = 10;
+    if names.is_empty() {
+        return String::new();
+    }
+    let shown: Vec<String> = names.iter().take(LISTED).map(|name| shortened(name)).collect();
+    let more = match names.len().saturating_sub(LISTED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!(
+        "Warning: the program has several functions of these names, as static ones of different objects, and the linker moves \
+         all of them: {}{more}. --object does not tell them apart; rename those that matter.\n",
+        shown.join(", ")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::namesakes;
+
+    #[test]
+    fn names_that_move_more_than_the_path_are_warned_of() {
+        assert_eq!(namesakes(&[]), "");
+        let names: Vec<String> = (0..12).map(|number| format!("f{number}")).collect();
+        let text = namesakes(&names);
+        assert!(
+            text.starts_with("Warning: ") && text.contains("f0, f1, ") && text.contains("f9 and 2 more"),
+            "{text}"
+        );
+    }
 }
