@@ -151,7 +151,7 @@ fn manifest(comparison: &Comparison) -> Manifest {
         ("Instructions executed", words::count(present.instructions)),
         ("Different instructions", words::count(present.path.instructions)),
         ("Bytes of lines with executed code", words::count(present.path.lines.0)),
-        ("Bytes of executed functions", words::count(present.path.functions.0)),
+        ("Bytes of executed functions, without nameless code", words::count(present.path.functions.0)),
         ("Word", comparison.setup.word.to_string()),
     ];
     manifest.facts.push(FactGroup::new("Simulation", facts));
