@@ -15,7 +15,16 @@ const LISTED: usize = 15;
 /// What was traced, in `lengths` passes.
 pub(crate) fn traced(trace: &Trace, lengths: &[usize]) -> String {
     let graph = CallGraph::new(trace);
-    let executed: u64 = trace.instructions().iter().map(|one| u64::from(one.length)).sum();
+    let bytes = |named: bool| -> u64 {
+        let code = trace.instructions().iter();
+        let code = code.filter(|one| trace.function_at(one.address).is_some() == named);
+        code.map(|one| u64::from(one.length)).sum()
+    };
+    let executed = bytes(true);
+    let nameless = match bytes(false) {
+        0 => String::new(),
+        bytes => format!(", and {bytes} bytes of nameless code"),
+    };
     let whole: u64 = graph.nodes().iter().map(|node| node.size.0).sum();
     let mut nodes: Vec<_> = graph.nodes().iter().collect();
     nodes.sort_by_key(|node| std::cmp::Reverse(node.steps));
@@ -26,7 +35,7 @@ pub(crate) fn traced(trace: &Trace, lengths: &[usize]) -> String {
         table.add_row([name].into_iter().chain(numbers));
     }
     format!(
-        "{} of {}; {executed} bytes of code were executed, in functions of {whole}.\n{}{}\n{table}\n{}\n",
+        "{} of {}; {executed} bytes of code were executed, in functions of {whole}{nameless}.\n{}{}\n{table}\n{}\n",
         counted(trace.steps().len(), "instruction"),
         counted(nodes.len(), "function"),
         unnamed(trace),

@@ -9,6 +9,7 @@
 //! Functions that the graph does not have stay where they are.
 
 mod mover;
+mod namesakes;
 mod random_orders;
 mod rows;
 
@@ -61,6 +62,9 @@ pub struct Comparison {
     pub layouts: Vec<Layout>,
     /// What random orders cost; `None` if none were tried.
     pub random_orders: Option<RandomOrders>,
+    /// The linker's names of functions of the path that other functions of the program have too, executed or not: an order for a
+    /// linker moves all of them.
+    pub namesakes: Vec<String>,
 }
 
 /// Why layouts cannot be compared.
@@ -121,15 +125,24 @@ impl Plan {
             costs.push(Cost::from(&mover.layout(random)?.summary));
         }
         let random_orders = RandomOrders::new(self.seed, &costs, &present);
-        Ok(Comparison { path: self.path.clone(), setup: self.setup.clone(), present, layouts, random_orders })
+        Ok(Comparison {
+            path: self.path.clone(),
+            setup: self.setup.clone(),
+            present,
+            layouts,
+            random_orders,
+            namesakes: namesakes::namesakes(trace, graph, self.base),
+        })
     }
 }
 
 impl Comparison {
-    /// The layout with the fewest cycles, if it has fewer than the present one.
+    /// The layout with the fewest cycles, if it has fewer than the present one. The pessimal one is there for scale: it is no
+    /// answer, even where it is better than the present one.
     #[must_use]
     pub fn best(&self) -> Option<&Layout> {
-        let best = self.layouts.iter().min_by_key(|layout| layout.summary.cycles())?;
+        let layouts = self.layouts.iter().filter(|layout| !layout.is_pessimal());
+        let best = layouts.min_by_key(|layout| layout.summary.cycles())?;
         (best.summary.cycles() < self.present.cycles()).then_some(best)
     }
 }

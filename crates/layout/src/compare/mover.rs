@@ -21,6 +21,14 @@ pub struct Layout {
     pub summary: Summary,
 }
 
+impl Layout {
+    /// Whether it is meant to be bad.
+    #[must_use]
+    pub const fn is_pessimal(&self) -> bool {
+        matches!(self.strategy, Strategy::Pessimal { .. })
+    }
+}
+
 /// Places functions of a trace, moves the trace there and simulates it.
 #[derive(Clone, Copy, Debug)]
 pub struct Mover<'a> {

@@ -34,6 +34,9 @@ fn an_order_alone_comes_before_the_layout_with_gaps() {
     assert_eq!(gaps.placement.symbols(&walk.trace), order.placement.symbols(&walk.trace));
     let rows = comparison.layout_rows();
     assert!(rows[3].replacements < rows[2].replacements, "{rows:?}");
-    assert_eq!((rows[0].layout, rows[0].change), (None, 0.0));
+    assert_eq!((rows[0].layout, rows[0].change, rows[0].removed), (None, 0.0, 0));
+    assert_eq!(rows[3].removed, rows[0].misses as i64 - rows[3].misses as i64);
+    // As they lie, each function of 3 KiB has a page; one after the other they have three.
+    assert_eq!([rows[0].pages, rows[1].pages], [4, 3]);
     assert_eq!(rows[3].change, rows[3].cycles.0 as f64 / rows[0].cycles.0 as f64 - 1.0);
 }

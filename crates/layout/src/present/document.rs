@@ -27,9 +27,8 @@ fn verdict(comparison: &Comparison) -> ReportVerdict {
     ReportVerdict {
         headline: answer::headline(comparison),
         scope:
-            "A model of the machine, for this one path and these data; a measurement on the machine decides."
+            "A simulation of this one path with these data: it ranks layouts and predicts no time. Measure it on the machine."
                 .to_owned(),
-        chart: Some(layouts::chart(comparison)),
         figures: answer::key_figures(comparison),
         actions: answer::actions(comparison),
         ..ReportVerdict::default()
@@ -82,8 +81,11 @@ fn notes(comparison: &Comparison) -> Section {
         Start::Steady | Start::NearestCold => format!("The path was repeated {MAX_ROUNDS} times and did not settle; the last round counts."),
     };
     let notes = [
-        "It is a model in which nothing overlaps: each reference adds what it takes beyond a hit of the nearest cache, be it \
-         needed at once or not. A processor that reorders instructions or prefetches hides part of that.",
+        "Not simulated: TLBs and page faults, prefetching, branch prediction, overlap of misses with work or with each other, \
+         decoded instructions, the kernel's part of system calls, and what other code does to data. These can take several times \
+         what is simulated, and may change with the layout in either direction, so that even the sign of a change may be \
+         another. Measure it.",
+        "Each reference adds what it takes beyond a hit of the nearest cache, be it needed at once or not.",
         &start,
         "Data stay at their addresses under every layout, and no instruction changes: jumps and calls become neither longer nor \
          shorter.",
@@ -149,7 +151,7 @@ fn manifest(comparison: &Comparison) -> Manifest {
         ("Instructions executed", words::count(present.instructions)),
         ("Different instructions", words::count(present.path.instructions)),
         ("Bytes of lines with executed code", words::count(present.path.lines.0)),
-        ("Bytes of executed functions", words::count(present.path.functions.0)),
+        ("Bytes of executed functions, without nameless code", words::count(present.path.functions.0)),
         ("Word", comparison.setup.word.to_string()),
     ];
     manifest.facts.push(FactGroup::new("Simulation", facts));

@@ -5,6 +5,9 @@ use crate::trace::Trace;
 use serde::{Deserialize, Serialize};
 use warmcore_units::Bytes;
 
+/// The smallest page of x86-64, AArch64 and RISC-V, in bytes: what an entry of a TLB translates, unless pages are large.
+const PAGE: u64 = 4096;
+
 /// The static size of a path. Table 9 does not say what belongs to it: `main_line` is our reading of its "Size",
 /// [`unused_part`](Self::unused_part) that of its "i-cache unused".
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -18,6 +21,9 @@ pub struct PathSize {
     pub main_line: Bytes,
     /// Different lines that hold executed bytes, as bytes.
     pub lines: Bytes,
+    /// Different pages of 4 KiB that these lines lie in. Each needs a place in the instruction TLB, which is not simulated.
+    #[serde(default)]
+    pub pages: u64,
     /// All bytes of the functions of which anything was executed.
     pub functions: Bytes,
 }
@@ -26,7 +32,7 @@ impl PathSize {
     /// The size of `blocks`, by address, in lines of `line` bytes.
     pub(super) fn new(trace: &Trace, blocks: &[Block], line: u64) -> Self {
         let mut size = Self::default();
-        let mut next_line = 0;
+        let (mut next_line, mut next_page) = (0, 0);
         let mut before = None;
         // Bytes of the main line of the function before.
         let mut reached = 0;
@@ -36,6 +42,9 @@ impl PathSize {
             let (first, end) = (block.address / line, block.end.saturating_sub(1) / line + 1);
             size.lines.0 += end.saturating_sub(first.max(next_line)) * line;
             next_line = next_line.max(end);
+            let (first_page, end_page) = (first * line / PAGE, end.saturating_mul(line).div_ceil(PAGE));
+            size.pages += end_page.saturating_sub(first_page.max(next_page));
+            next_page = next_page.max(end_page);
             if before != Some(block.function) {
                 (before, reached) = (Some(block.function), 0);
                 size.functions.0 += function_size(trace, block.function);

@@ -108,6 +108,21 @@ fn words_that_are_jumped_over_are_fetched_and_not_used() {
 }
 
 #[test]
+fn a_page_counts_once_and_only_if_something_in_it_is_executed() {
+    // Two functions in one page, one across the limit of two others, and one page that only unexecuted code has.
+    let functions = [
+        function("a", 0x10000, 32),
+        function("b", 0x10800, 32),
+        function("c", 0x11ff0, 32),
+        function("never", 0x14000, 32),
+    ];
+    let mut walk = Walk::new(&functions);
+    walk.whole("a").whole("b").whole("c").whole("a");
+    assert_eq!(run(&walk.trace).path.pages, 3);
+    assert_eq!(run(&Trace::default()).path.pages, 0);
+}
+
+#[test]
 fn blocks_are_cut_at_branches_targets_and_calls() {
     let mut walk = Walk::new(&[function("a", 0x10000, 64), function("b", 0x11000, 16)]);
     // A loop of words 2 to 4, twice; a call of b after word 5; the rest.
