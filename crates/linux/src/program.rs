@@ -89,12 +89,12 @@ impl Program {
         Ok(program)
     }
 
-    /// Checks whether the program named by the first of `arguments` exists and may be run, without running
-    /// it.
+    /// The file of the program named by the first of `arguments`, as starting it finds it: it exists and may be run.
+    /// It is not run.
     ///
     /// # Errors
     /// If no program is named or it could not be started.
-    pub fn find(arguments: &[OsString]) -> Result<(), ProgramError> {
+    pub fn find(arguments: &[OsString]) -> Result<PathBuf, ProgramError> {
         let program = arguments.first().ok_or(ProgramError::Unnamed)?;
         let not_started =
             |source| ProgramError::NotStarted { program: program.to_string_lossy().into_owned(), source };
@@ -211,18 +211,24 @@ impl Drop for Program {
 /// `PATH`.
 fn candidates(program: &OsStr) -> impl Iterator<Item = PathBuf> {
     let is_path = program.as_bytes().contains(&b'/');
-    let folders = env::var_os("PATH").filter(|_| !is_path).unwrap_or_default();
+    let folders = env::var_os("PATH").unwrap_or_else(|| DEFAULT_PATH.into());
     let in_folders: Vec<PathBuf> = env::split_paths(&folders).map(|folder| folder.join(program)).collect();
-    is_path.then(|| program.into()).into_iter().chain(in_folders)
+    if is_path { vec![program.into()] } else { in_folders }.into_iter()
 }
 
-/// Combines the result so far with that of `candidate`: success if one of them may be run, or else the
+/// Combines the result so far with that of `candidate`: the first one that may be run, or else the
 /// error of the first one that exists.
-fn best(found: io::Result<()>, candidate: PathBuf) -> io::Result<()> {
+fn best(found: io::Result<PathBuf>, candidate: PathBuf) -> io::Result<PathBuf> {
+    if found.is_ok() {
+        return found;
+    }
     match (found, may_be_run(&candidate)) {
-        (Ok(()), _) | (_, Ok(())) => Ok(()),
+        (_, Ok(())) => Ok(candidate),
         (Err(earlier), Err(later)) if earlier.kind() == io::ErrorKind::NotFound => Err(later),
         (earlier, _) => earlier,
+/// Where programs are if `PATH` is not set (execvp(3)).
+const DEFAULT_PATH: &str = "/bin:/usr/bin";
+
     }
 }
 
@@ -330,8 +336,8 @@ mod tests {
         let plain = folder.path().join("plain");
         fs::write(&plain, "").unwrap();
         let find = |name: &Path| Program::find(&[name.into()]).map_err(|error| error.to_string());
-        assert_eq!(find(Path::new("sh")), Ok(()));
-        assert_eq!(find(Path::new("/bin/sh")), Ok(()));
+        assert!(find(Path::new("sh")).is_ok_and(|found| found.is_absolute() && found.ends_with("sh")));
+        assert_eq!(find(Path::new("/bin/sh")), Ok("/bin/sh".into()));
         for (name, problem) in [
             (Path::new("no-such-program"), "cannot start `no-such-program`: "),
             (&plain, "ermission denied"),

@@ -6,9 +6,10 @@ use crate::calibrate::existing;
 use crate::misuse::{OrMisuse, misuse};
 use crate::{folder, interrupt, progress, terminal};
 use miette::{IntoDiagnostic, WrapErr, miette};
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::BufReader;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use warmcore_layout::lackey::{self, Between};
 use warmcore_layout::program::Program;
 use warmcore_layout::trace::Trace;
@@ -26,11 +27,12 @@ struct Traced {
 
 pub(super) fn run(arguments: &TraceArguments) -> miette::Result<()> {
     let [program, ..] = &arguments.program[..] else { return Err(misuse("no program is given")) };
-    let inputs = [Some(Path::new(program)), arguments.lackey.as_deref()];
+    let program = file(program, arguments);
+    let inputs = [Some(program.as_path()), arguments.lackey.as_deref()];
     let inputs: Vec<&Path> = inputs.into_iter().flatten().collect();
     input::check_output(&arguments.output, arguments.force, &inputs)?;
     let Traced { mut paths, end } = match &arguments.lackey {
-        Some(output) => read(arguments, output, Path::new(program))?,
+        Some(output) => read(arguments, output, &program)?,
         None => traced(arguments)?,
     };
     let lengths: Vec<usize> = paths.iter().map(|path| path.steps().len()).collect();
@@ -42,6 +44,13 @@ pub(super) fn run(arguments: &TraceArguments) -> miette::Result<()> {
     text += &end.map_or_else(String::new, |end| format!("The program ended: {end}.\n"));
     text += &next(&arguments.output);
     crate::output::print(text.as_bytes())
+}
+
+/// The file of the program: where `PATH` has it if it is to be started. One that cannot be is refused when it is.
+fn file(program: &OsString, arguments: &TraceArguments) -> PathBuf {
+    let found = || warmcore_linux::Program::find(std::slice::from_ref(program)).ok();
+    let found = if arguments.lackey.is_some() { None } else { found() };
+    found.unwrap_or_else(|| program.into())
 }
 
 /// The place of the median; of two in the middle that of the shorter one, so that it is a pass.

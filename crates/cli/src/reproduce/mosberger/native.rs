@@ -41,7 +41,7 @@ impl Programs {
         let program = |build: Build| {
             let path = folder.join(build.to_string().to_lowercase());
             match Program::find(&[path.clone().into_os_string()]) {
-                Ok(()) => Ok((build, path)),
+                Ok(path) => Ok((build, path)),
                 Err(error) => Err(misuse(format!(
                     "--native {}: {error}; `scripts/build-lab --native {0}` makes all six",
                     folder.display()
