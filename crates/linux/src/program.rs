@@ -1,7 +1,8 @@
 //! Runs a user's program next to a measurement. It starts on the cpu of the calling thread, and is
-//! killed and reaped however the measurement ends.
+//! killed and reaped however the measurement ends. It is killed too if this process is: a thread that lives for as long
+//! as the [`Program`] starts it (`parent_death`). Then nobody kills what the program itself has started.
 
-use crate::{Probe, pid_stat};
+use crate::{Probe, parent_death, pid_stat};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Access, access};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
@@ -12,6 +13,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -56,6 +58,8 @@ pub enum ProgramError {
 #[derive(Debug)]
 pub struct Program {
     child: Child,
+    /// The program dies with the thread that waits for this to be dropped.
+    _starter: Sender<()>,
     name: String,
     output: Option<JoinHandle<String>>,
 }
@@ -104,15 +108,13 @@ impl Program {
     fn spawn(arguments: &[OsString], output: Stdio) -> Result<Self, ProgramError> {
         let Some((program, arguments)) = arguments.split_first() else { return Err(ProgramError::Unnamed) };
         let name = program.to_string_lossy().into_owned();
-        Command::new(program)
-            .args(arguments)
-            .stdin(Stdio::null())
-            .stdout(output)
-            .stderr(Stdio::null())
-            .process_group(0)
-            .spawn()
-            .map(|child| Self { child, name: name.clone(), output: None })
-            .map_err(|source| ProgramError::NotStarted { program: name, source })
+        let mut command = Command::new(program);
+        command.args(arguments).stdin(Stdio::null()).stdout(output).stderr(Stdio::null()).process_group(0);
+        parent_death::kill_with_this_thread(&mut command);
+        match spawn_in_a_thread(command) {
+            Ok((child, starter)) => Ok(Self { child, _starter: starter, name, output: None }),
+            Err(source) => Err(ProgramError::NotStarted { program: name, source }),
+        }
     }
 
     /// Returns all processes of its group: its own, and those it has started that have not left the group.
@@ -189,6 +191,20 @@ impl Program {
     }
 }
 
+/// Starts `command` from a thread of its own, which has the affinity of this one and ends when the sender is dropped.
+fn spawn_in_a_thread(mut command: Command) -> io::Result<(Child, Sender<()>)> {
+    let (started, child) = channel();
+    let (starter, dropped) = channel::<()>();
+    thread::Builder::new().name("starter".to_owned()).spawn(move || {
+        let _ = started.send(command.spawn());
+        drop(command);
+        // Nothing is ever sent: this returns when the sender is gone.
+        let _ = dropped.recv();
+    })?;
+    let child = child.recv().map_err(io::Error::other)?;
+    child.map(|child| (child, starter))
+}
+
 fn in_words(status: io::Result<ExitStatus>) -> String {
     status.map_or_else(|error| error.to_string(), |status| status.to_string())
 }
@@ -206,6 +222,9 @@ impl Drop for Program {
         let _ = self.child.wait();
     }
 }
+
+/// Where programs are if `PATH` is not set (execvp(3)).
+const DEFAULT_PATH: &str = "/bin:/usr/bin";
 
 /// Returns the paths where a program may be: its own path if it contains a slash, or else the folders of
 /// `PATH`.
@@ -226,9 +245,6 @@ fn best(found: io::Result<PathBuf>, candidate: PathBuf) -> io::Result<PathBuf> {
         (_, Ok(())) => Ok(candidate),
         (Err(earlier), Err(later)) if earlier.kind() == io::ErrorKind::NotFound => Err(later),
         (earlier, _) => earlier,
-/// Where programs are if `PATH` is not set (execvp(3)).
-const DEFAULT_PATH: &str = "/bin:/usr/bin";
-
     }
 }
 
@@ -243,6 +259,7 @@ fn may_be_run(path: &Path) -> io::Result<()> {
 mod tests {
     use super::*;
     use std::fs;
+    use std::os::unix::process::ExitStatusExt;
     use std::thread::sleep;
     use std::time::Duration;
 
@@ -263,6 +280,19 @@ mod tests {
         program.check().unwrap();
         drop(program);
         assert!(fs::metadata(format!("/proc/{pid}")).is_err(), "{pid} was not reaped");
+    }
+
+    /// The kernel does it when the thread that started the program ends, and so when all of the process do.
+    #[test]
+    fn a_program_is_killed_with_the_thread_that_started_it() {
+        let mut command = Command::new("sleep");
+        command.arg("1000");
+        parent_death::kill_with_this_thread(&mut command);
+        let (mut child, starter) = spawn_in_a_thread(command).unwrap();
+        sleep(Duration::from_millis(20));
+        assert!(child.try_wait().unwrap().is_none(), "the thread lives");
+        drop(starter);
+        assert_eq!(child.wait().unwrap().signal(), Some(9));
     }
 
     #[test]
