@@ -14,7 +14,8 @@
 //!
 //! - Only processes that it started are traced, and the program with its process group is killed and reaped
 //!   when the stepper is dropped, if this thread ends, and when the time is up.
-//! - A child that the program forks runs on its own, without breakpoints.
+//! - A child that the program forks runs on its own, without breakpoints. One that has left the process group
+//!   (`setsid`, as daemons do) is not killed with the program: it is not known any more who started it.
 //! - Signals reach the program. A handler that runs on a path belongs to the path.
 //! - A system call is one step, and so is a repeated string instruction.
 //!
