@@ -1,7 +1,7 @@
 //! What the threads of a traced program report. Everything but signals and ends is dealt with here.
 
 use super::error::SteppingError;
-use super::ptrace::{self, Resume};
+use super::ptrace::{self, Resume, SignalInfo};
 use super::{End, Stepper};
 use libc::{c_int, pid_t};
 use std::fs;
@@ -97,7 +97,7 @@ impl Stepper {
     pub(super) fn pass_on(&self, thread: pid_t, signal: c_int) -> Result<(), SteppingError> {
         let Some(info) = ptrace::signal_info(thread) else { return self.go_on(thread, 0) };
         if signal != libc::SIGTRAP || info.sent_by_a_program() {
-            return self.go_on(thread, signal);
+            return self.go_on(thread, self.due(signal, info));
         }
         if matches!(info.code, TRACE | WATCHED | HANDLER) {
             // A program that stored its flags while it was stepped has restored them with this one.
@@ -117,6 +117,13 @@ impl Stepper {
     pub(super) fn breakpoint_of(&self, thread: pid_t) -> Result<Option<u64>, SteppingError> {
         let caused_by_instruction = ptrace::signal_info(thread)
             .is_some_and(|info| !info.sent_by_a_program() && !matches!(info.code, TRACE | WATCHED | HANDLER));
+    /// What of `signal`, which no tracing caused, is for the program: 0 if it ignored that before we made the kernel forget
+    /// it.
+    pub(super) fn due(&self, signal: c_int, info: SignalInfo) -> c_int {
+        let from_itself = info.sender == Some(self.process);
+        if signal == libc::SIGTRAP && from_itself && !self.handles(signal) { 0 } else { signal }
+    }
+
         let address = ptrace::registers(thread)?.rip.wrapping_sub(1);
         Ok((caused_by_instruction && self.memory.was_breakpoint(address)).then_some(address))
     }

@@ -16,7 +16,9 @@
 //!   when the stepper is dropped, if this thread ends, and when the time is up.
 //! - A child that the program forks runs on its own, without breakpoints. One that has left the process group
 //!   (`setsid`, as daemons do) is not killed with the program: it is not known any more who started it.
-//! - Signals reach the program. A handler that runs on a path belongs to the path.
+//! - Signals reach the program. A handler that runs on a path belongs to the path. The exception is a `SIGTRAP` that the
+//!   program sends to itself and does not handle: the kernel forgets that the program ignores this signal as soon as
+//!   tracing causes one (`force_sig_info_to_task` in `kernel/signal.c`), so it is taken to be ignored.
 //! - A system call is one step, and so is a repeated string instruction.
 //!
 //! What cannot be had: a stepped thread is about a thousand times as slow as another (some 30,000 steps a second), so a

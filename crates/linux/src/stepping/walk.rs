@@ -81,8 +81,8 @@ impl Stepper {
                 if steps >= self.launch.steps {
                     return Err(SteppingError::NeverReached { last, steps });
                 }
-            } else if ptrace::signal_info(thread).is_some() {
-                signal = stopped;
+            } else if let Some(info) = ptrace::signal_info(thread) {
+                signal = self.due(stopped, info);
                 entering_handler = self.handles(stopped);
                 let now = ptrace::registers(thread)?;
                 if entering_handler && pending.has_begun(&now) {

@@ -122,6 +122,12 @@ fn a_system_call_is_one_step_even_if_a_signal_interrupts_it() {
 }
 
 #[test]
+/// The kernel forgets that it is ignored when tracing causes one.
+#[test]
+fn a_trap_that_the_program_ignores_is_ignored_when_it_is_traced() {
+    assert_eq!(once("trap").unwrap().1, End::Exited(0));
+}
+
 fn an_instruction_that_faults_ends_the_program() {
     let error = once("crash").unwrap_err();
     assert!(matches!(&error, SteppingError::EndedWithin { end: End::Killed(11), .. }), "{error}");
