@@ -111,6 +111,14 @@ pub enum SteppingError {
         program: String,
         /// The file that it executes now.
         by: String,
+    /// The program began anew.
+    #[error(
+        "`{program}` started itself anew in its place: give it the arguments and the environment with which it does not"
+    )]
+    Restarted {
+        /// As it was named.
+        program: String,
+    },
     },
     /// The time is up.
     #[error("`{program}` was ended after {:.1} s while {activity}: permit more time, or cause what it waits for", limit.as_secs_f64())]

@@ -78,8 +78,12 @@ impl Stepper {
     }
 
     fn replaced(&self) -> SteppingError {
+        let program = self.program.clone();
         let by = fs::read_link(format!("/proc/{}/exe", self.process)).unwrap_or_default();
-        SteppingError::Replaced { program: self.program.clone(), by: by.display().to_string() }
+        if self.file.as_ref() == Some(&by) {
+            return SteppingError::Restarted { program };
+        }
+        SteppingError::Replaced { program, by: by.display().to_string() }
     }
 
     /// Lets a stopped thread go on in its own way: the stepped one by a step, others at full speed.

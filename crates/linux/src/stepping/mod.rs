@@ -52,6 +52,7 @@ use memory::Memory;
 use std::collections::HashSet;
 use std::fmt;
 use std::marker::PhantomData;
+use std::path::PathBuf;
 use std::thread;
 use watchdog::Watchdog;
 
@@ -99,6 +100,8 @@ pub struct Step<'a> {
 pub struct Stepper {
     program: String,
     process: pid_t,
+    /// The file that it executed at first, if the system told it.
+    file: Option<PathBuf>,
     memory: Memory,
     threads: HashSet<pid_t>,
     /// A thread that stands at the end of a path, or at the beginning of the program.

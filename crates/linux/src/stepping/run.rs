@@ -10,6 +10,7 @@ use super::{End, Step, Stepper, ptrace};
 use crate::StopPoint;
 use libc::pid_t;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use std::fs;
 use std::marker::PhantomData;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
@@ -34,6 +35,7 @@ impl Stepper {
             threads: [process].into_iter().collect(),
             held: Some(process),
             stepped: None,
+            file: fs::read_link(format!("/proc/{process}/exe")).ok(),
             watched: Conditions::default(),
             paths: 0,
             last_came: false,
@@ -57,7 +59,7 @@ impl Stepper {
     /// # Errors
     /// If the system does not tell it.
     pub fn executable(&self) -> Result<PathBuf, SteppingError> {
-        let link = std::fs::read_link(format!("/proc/{}/exe", self.process));
+        let link = fs::read_link(format!("/proc/{}/exe", self.process));
         link.map_err(|source| SteppingError::System { call: "reading /proc/PID/exe", source })
     }
 

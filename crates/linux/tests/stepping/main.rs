@@ -213,6 +213,8 @@ fn markers_that_do_not_come_are_reported() {
     let error = run("passes", StopPoint::Execute(8), finish, 1000);
     assert!(matches!(error, SteppingError::Unmapped { address: 8 }), "{error}");
 }
+    let error = run("again", begin, finish, 1000);
+    assert!(error.to_string().contains("started itself anew"), "{error}");
 
 #[test]
 fn a_program_that_takes_too_long_is_ended() {
