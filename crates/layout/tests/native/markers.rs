@@ -1,6 +1,8 @@
 //! Markers by name, in programs with and without names.
 
 use crate::compiled::compile;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use warmcore_layout::native::{self, NativeError, Request, Traced};
 use warmcore_layout::program::Program;
 use warmcore_layout::trace::Trace;
@@ -46,6 +48,20 @@ fn offsets_and_functions_of_libraries_are_markers() {
         has(&to_exit, "malloc") && !has(&whole, "malloc"),
         "libraries that the path enters have their functions"
     );
+}
+
+#[test]
+fn paths_of_programs_may_have_any_bytes() {
+    for name in [&b"caf\xe9"[..], b"a\nb", b"a\\012b"] {
+        let folder = tempfile::tempdir().unwrap();
+        let compiled = compile(folder.path(), "cc", "work.c", &["-O1"]);
+        let program = folder.path().join(OsStr::from_bytes(name));
+        std::fs::rename(compiled, &program).unwrap();
+        let (first, last) = ("begin".parse().unwrap(), "finish".parse().unwrap());
+        let request = Request { launch: Launch::new([&program]), first, last, passes: 1, finish: false };
+        let traced = native::trace(&request).unwrap();
+        assert!(traced.paths[0].functions().iter().any(|function| function.name == "begin"), "{program:?}");
+    }
 }
 
 #[test]

@@ -152,8 +152,10 @@ fn threads_that_start_within_a_path_run_on() {
 fn the_clock_of_the_kernel_s_library_is_stepped() {
     let vdso = with_program(&launch("clock"), |stepper| {
         let mappings = stepper.mappings()?;
-        let vdso =
-            mappings.into_iter().find(|mapping| mapping.name == "[vdso]").expect("every process has one");
+        let vdso = mappings
+            .into_iter()
+            .find(|mapping| mapping.name.as_os_str() == "[vdso]")
+            .expect("every process has one");
         let mut within = 0;
         stepper.path(code("begin"), code("finish"), &mut |step| {
             if (vdso.start..vdso.end).contains(&step.registers.ip) {
