@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use warmcore_layout::native::{self, NativeError, Request, Traced};
 use warmcore_layout::program::Program;
 use warmcore_layout::trace::Trace;
-use warmcore_linux::stepping::{Launch, SteppingError};
+use warmcore_linux::stepping::{End, Launch, SteppingError};
 
 fn trace(options: &[&str], first: &str, last: &str) -> Result<Traced, NativeError> {
     let folder = tempfile::tempdir().unwrap();
@@ -48,6 +48,24 @@ fn offsets_and_functions_of_libraries_are_markers() {
         has(&to_exit, "malloc") && !has(&whole, "malloc"),
         "libraries that the path enters have their functions"
     );
+}
+
+#[test]
+fn a_program_that_ends_early_leaves_the_paths_that_are_whole() {
+    let passes = |first: &str, finish| {
+        let folder = tempfile::tempdir().unwrap();
+        let program = compile(folder.path(), "cc", "work.c", &["-O1"]);
+        let (first, last) = (first.parse().unwrap(), "finish".parse().unwrap());
+        native::trace(&Request { launch: Launch::new([&program]), first, last, passes: 100, finish })
+    };
+    for finish in [false, true] {
+        let traced = passes("begin", finish).unwrap();
+        assert_eq!((traced.paths.len(), traced.times.len(), traced.end), (2, 2, Some(End::Exited(0))));
+        assert!(traced.times.iter().all(|time| !time.is_zero()), "{:?}", traced.times);
+    }
+    // The last one is not whole.
+    let traced = passes("finish", false).unwrap();
+    assert_eq!((traced.paths.len(), traced.end), (1, Some(End::Exited(0))));
 }
 
 #[test]

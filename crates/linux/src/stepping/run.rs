@@ -104,8 +104,9 @@ impl Stepper {
             self.walk(thread, last, each)
         });
         self.stepped = None;
+        let walked = walked.map_err(|error| self.explain(error))?;
         self.paths += 1;
-        walked.map_err(|error| self.explain(error))
+        Ok(walked)
     }
 
     /// Lets the program run to its end.
@@ -205,7 +206,7 @@ impl Stepper {
 
     fn ended_before(&self, end: End, first: StopPoint) -> SteppingError {
         let program = self.program.clone();
-        SteppingError::EndedBefore { program, end, first, last_came: self.last_came }
+        SteppingError::EndedBefore { program, end, first, last_came: self.last_came, paths: self.paths }
     }
 
     fn out_of_time(&self) -> SteppingError {

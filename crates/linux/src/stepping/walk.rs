@@ -133,7 +133,7 @@ impl Stepper {
 
     pub(super) fn ended_within(&self, end: End, last: StopPoint, steps: u64) -> SteppingError {
         let program = self.program.clone();
-        if self.last_came {
+        if self.last_came && self.paths == 0 {
             return SteppingError::WrongOrder { program, last };
         }
         SteppingError::EndedWithin { program, end, last, steps }

@@ -44,7 +44,8 @@ fn a_path_begins_and_ends_at_its_markers_and_repeats() {
             assert_eq!(path(stepper)?, first);
         }
         let ended = path(stepper).unwrap_err();
-        assert!(ended.to_string().contains("ended (exit status 0) before"), "{ended}");
+        let problem = "ended (exit status 0) after 5 paths, before it reached the first marker";
+        assert!(ended.to_string().contains(problem), "{ended}");
         assert_eq!(stepper.finish()?, End::Exited(0));
         Ok::<(), SteppingError>(())
     })
@@ -121,13 +122,13 @@ fn a_system_call_is_one_step_even_if_a_signal_interrupts_it() {
     );
 }
 
-#[test]
 /// The kernel forgets that it is ignored when tracing causes one.
 #[test]
 fn a_trap_that_the_program_ignores_is_ignored_when_it_is_traced() {
     assert_eq!(once("trap").unwrap().1, End::Exited(0));
 }
 
+#[test]
 fn an_instruction_that_faults_ends_the_program() {
     let error = once("crash").unwrap_err();
     assert!(matches!(&error, SteppingError::EndedWithin { end: End::Killed(11), .. }), "{error}");
@@ -212,11 +213,11 @@ fn markers_that_do_not_come_are_reported() {
     assert!(matches!(error, SteppingError::ThreadEnded { .. }), "{error}");
     let error = run("exec", begin, finish, 1000);
     assert!(matches!(&error, SteppingError::Replaced { by, .. } if by.contains("bin/")), "{error}");
+    let error = run("again", begin, finish, 1000);
+    assert!(error.to_string().contains("started itself anew"), "{error}");
     let error = run("passes", StopPoint::Execute(8), finish, 1000);
     assert!(matches!(error, SteppingError::Unmapped { address: 8 }), "{error}");
 }
-    let error = run("again", begin, finish, 1000);
-    assert!(error.to_string().contains("started itself anew"), "{error}");
 
 #[test]
 fn a_program_that_takes_too_long_is_ended() {
