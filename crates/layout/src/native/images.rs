@@ -1,6 +1,6 @@
 //! The files that a process has in its memory, and what they name there.
 
-use super::NativeError;
+use super::{NativeError, within};
 use crate::program::{Marker, MarkerError, Program};
 use crate::trace::{Function, Trace};
 use std::collections::HashSet;
@@ -45,13 +45,21 @@ impl Images {
     }
 
     /// Where a marker is: in the program itself, or else in a library that has exactly this name.
-    pub(super) fn place(&self, marker: &Marker) -> Result<StopPoint, MarkerError> {
-        let place = |image: &Image| image.program.place(marker).map(|place| place.moved(image.bias));
+    pub(super) fn place(&self, marker: &Marker, stepper: &Stepper) -> Result<StopPoint, MarkerError> {
+        let place = |image: &Image| {
+            let place = image.program.locate(marker)?;
+            within::check(marker, &place, image.bias, stepper)?;
+            Ok(place.point.moved(image.bias))
+        };
         let Some((own, libraries)) = self.images.split_first() else {
-            return Err(MarkerError::Malformed { text: marker.name.clone() });
+            return Err(MarkerError::Malformed { text: marker.to_string() });
         };
         match place(own) {
-            Err(error @ (MarkerError::Unknown { .. } | MarkerError::Stripped { .. })) => {
+            Err(
+                error @ (MarkerError::Unknown { .. }
+                | MarkerError::Stripped { .. }
+                | MarkerError::OtherAddress { .. }),
+            ) => {
                 let named = libraries.iter().find(|image| image.program.has(marker));
                 named.map_or(Err(error), place)
             }

@@ -9,6 +9,7 @@
 
 mod error;
 mod images;
+mod within;
 
 pub use error::NativeError;
 
@@ -52,7 +53,8 @@ pub struct Traced {
 /// Starts a program and traces paths of it.
 ///
 /// # Errors
-/// If it cannot be started, a marker is not in it or not reached, or the time is up.
+/// If it cannot be started, a marker is not in it or not reached, or the time is up. A marker that is no instruction's
+/// beginning is refused before the program is changed.
 ///
 /// ```no_run
 /// use warmcore_layout::native::{Request, trace};
@@ -71,8 +73,8 @@ pub fn trace(request: &Request) -> Result<Traced, NativeError> {
     with_program(&request.launch, |stepper| {
         let mut images = Images::default();
         images.refresh(stepper)?;
-        let first = images.place(&request.first)?;
-        let last = images.place(&request.last)?;
+        let first = images.place(&request.first, stepper)?;
+        let last = images.place(&request.last, stepper)?;
         let mut recorder = Recorder::default();
         let (mut paths, mut times) = (Vec::new(), Vec::new());
         let mut end = None;
