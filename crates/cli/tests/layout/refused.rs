@@ -65,6 +65,7 @@ fn impossible_machines_are_refused_by_their_flags() {
         (&["--latencies", "50,4,250"][..], "latency is 4 cycles, expected at least 50"),
         (&["--latencies", "50,4"], "memory is 4"),
         (&["--latencies", "4"], "expected those of at least one level of caches, and memory last"),
+        (&["--latencies", "1,2,3,4,5", "--machine", "three-levels"], "5 are given, expected 4 for "),
         (&["--latencies", "0,1"], "expected a whole number from 1 to 1000000"),
         (&["--machine", "cray"], "--machine"),
         (&["--start", "warm"], "--start"),
