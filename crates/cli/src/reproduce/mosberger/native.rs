@@ -5,7 +5,7 @@ use crate::progress;
 use miette::{IntoDiagnostic, miette};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::thread;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use warmcore_linux::Program;
 use warmcore_published::mosberger_1996::{Build, Measurements, Protocols};
@@ -25,6 +25,9 @@ pub(super) const QUICK: Blocks = Blocks { count: 5, round_trips: 5000 };
 
 /// A run takes a fraction of a second. One that takes this long has failed.
 const LONGEST_RUN: Duration = Duration::from_secs(60);
+
+/// Time between two looks whether the user has stopped it.
+const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The line of a program's output that counts: round trips after other code has run.
 const LINE: &str = "resumed ";
@@ -56,7 +59,7 @@ impl Programs {
         &self,
         blocks: Blocks,
         journal: &Journal<Vec<f64>>,
-        stop: &'static std::sync::atomic::AtomicBool,
+        stop: &AtomicBool,
     ) -> miette::Result<Measured> {
         let order: Vec<(Protocols, &(Build, PathBuf))> =
             Protocols::ALL.into_iter().flat_map(|stack| self.0.iter().map(move |one| (stack, one))).collect();
@@ -64,17 +67,15 @@ impl Programs {
             order.iter().map(|&(stack, &(build, _))| (stack, build, Vec::new())).collect();
         let bar = progress::bar("round trips");
         for block in 0..blocks.count {
-            if stop.load(std::sync::atomic::Ordering::Relaxed) {
-                break;
-            }
             let key = format!("block {block}, {} round trips", blocks.round_trips);
             let times = match journal.known(&key) {
                 Some(known) if known.len() == order.len() => known.clone(),
                 _ => {
-                    let times: Vec<f64> = order
-                        .iter()
-                        .map(|&(stack, (_, path))| round_trip(path, stack, blocks.round_trips))
-                        .collect::<miette::Result<_>>()?;
+                    let time = |&(stack, (_, path)): &(Protocols, &(Build, PathBuf))| {
+                        round_trip(path, stack, blocks.round_trips, stop)
+                    };
+                    let times = order.iter().map(time).collect::<miette::Result<Option<Vec<f64>>>>()?;
+                    let Some(times) = times else { return Ok(Vec::new()) };
                     journal.append(&key, &times).into_diagnostic()?;
                     times
                 }
@@ -83,7 +84,7 @@ impl Programs {
             progress::set(&bar, (block + 1) as f64 / blocks.count as f64);
         }
         bar.finish_and_clear();
-        Ok(if stop.load(std::sync::atomic::Ordering::Relaxed) { Vec::new() } else { measured })
+        Ok(if stop.load(Ordering::Relaxed) { Vec::new() } else { measured })
     }
 }
 
@@ -100,8 +101,13 @@ pub(super) fn add(measurements: &mut Measurements, measured: &Measured) -> bool 
     !measured.is_empty()
 }
 
-/// The median time of a round trip that one run of a program tells, in nanoseconds.
-fn round_trip(program: &Path, stack: Protocols, round_trips: u64) -> miette::Result<f64> {
+/// The median time of a round trip that one run of a program tells, in nanoseconds; `None` if the user has stopped it.
+fn round_trip(
+    program: &Path,
+    stack: Protocols,
+    round_trips: u64,
+    stop: &AtomicBool,
+) -> miette::Result<Option<f64>> {
     let stack = match stack {
         Protocols::TcpIp => "tcp",
         Protocols::Rpc => "rpc",
@@ -109,16 +115,18 @@ fn round_trip(program: &Path, stack: Protocols, round_trips: u64) -> miette::Res
     let arguments: Vec<OsString> = vec![program.into(), stack.into(), round_trips.to_string().into()];
     let mut running = Program::start_captured(&arguments).into_diagnostic()?;
     let start = Instant::now();
-    while !running.has_ended().into_diagnostic()? {
+    while !running.ends_within(CHECK_INTERVAL).into_diagnostic()? {
+        if stop.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
         if start.elapsed() > LONGEST_RUN {
             return Err(miette!("{}: no result after {} s", program.display(), LONGEST_RUN.as_secs()));
         }
-        thread::sleep(Duration::from_millis(2));
     }
     let output = running.output();
     let line = output.lines().find_map(|line| line.strip_prefix(LINE));
     let time = line.and_then(|time| time.trim().parse::<f64>().ok()).filter(|time| *time > 0.0);
-    time.ok_or_else(|| {
+    time.map(Some).ok_or_else(|| {
         miette!(
             "{}: expected a line `{LINE}NANOSECONDS`, found `{}`; is it a program of the laboratory?",
             program.display(),
