@@ -2,6 +2,7 @@
 
 use crate::misuse::misuse;
 use crate::progress;
+use crate::visible::visible;
 use miette::{IntoDiagnostic, miette};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -31,6 +32,9 @@ const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The line of a program's output that counts: round trips after other code has run.
 const LINE: &str = "resumed ";
+
+/// How much of a program's output an error quotes, in characters.
+const LONGEST_QUOTE: usize = 80;
 
 /// The program of each build.
 pub(super) struct Programs(Vec<(Build, PathBuf)>);
@@ -123,14 +127,49 @@ fn round_trip(
             return Err(miette!("{}: no result after {} s", program.display(), LONGEST_RUN.as_secs()));
         }
     }
-    let output = running.output();
-    let line = output.lines().find_map(|line| line.strip_prefix(LINE));
-    let time = line.and_then(|time| time.trim().parse::<f64>().ok()).filter(|time| *time > 0.0);
-    time.map(Some).ok_or_else(|| {
-        miette!(
-            "{}: expected a line `{LINE}NANOSECONDS`, found `{}`; is it a program of the laboratory?",
-            program.display(),
-            output.trim()
-        )
-    })
+    time(&running.output()).map(Some).map_err(|problem| miette!("{}: {problem}", program.display()))
+}
+
+/// The time in what a program printed, in nanoseconds.
+fn time(output: &str) -> Result<f64, String> {
+    let found = output.lines().find_map(|line| line.strip_prefix(LINE)).map(str::trim);
+    let time = found.and_then(|found| found.parse::<f64>().ok());
+    match (time, found) {
+        (Some(time), _) if time.is_finite() && time > 0.0 => Ok(time),
+        (_, Some(found)) => {
+            Err(format!("`{LINE}` is {}, expected nanoseconds above zero and finite", quoted(found)))
+        }
+        (_, None) => Err(format!(
+            "expected a line `{LINE}NANOSECONDS`, found {}; is it a program of the laboratory?",
+            quoted(output.trim())
+        )),
+    }
+}
+
+/// The beginning of `text` in quotes.
+fn quoted(text: &str) -> String {
+    let mut characters = text.chars();
+    let beginning: String = characters.by_ref().take(LONGEST_QUOTE).collect();
+    let rest = if characters.next().is_some() { "…" } else { "" };
+    format!("`{}{rest}`", visible(&beginning))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_finite_and_above_zero() {
+        assert_eq!(time("cold 9\nresumed 12.5\n"), Ok(12.5));
+        for found in ["inf", "NaN", "-1", "0", "fast"] {
+            let problem = time(&format!("resumed {found}\n")).unwrap_err();
+            assert!(problem.contains(&format!("is `{found}`, expected nanoseconds")), "{problem}");
+        }
+    }
+
+    #[test]
+    fn errors_quote_the_beginning_of_an_output() {
+        let problem = time(&"x".repeat(1 << 20)).unwrap_err();
+        assert!(problem.contains(&format!("found `{}…`", "x".repeat(LONGEST_QUOTE))), "{}", problem.len());
+    }
 }
