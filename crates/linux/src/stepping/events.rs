@@ -117,10 +117,6 @@ impl Stepper {
         self.go_on(thread, if ours { 0 } else { signal })
     }
 
-    /// The breakpoint that `thread` has just executed, set or since taken out.
-    pub(super) fn breakpoint_of(&self, thread: pid_t) -> Result<Option<u64>, SteppingError> {
-        let caused_by_instruction = ptrace::signal_info(thread)
-            .is_some_and(|info| !info.sent_by_a_program() && !matches!(info.code, TRACE | WATCHED | HANDLER));
     /// What of `signal`, which no tracing caused, is for the program: 0 if it ignored that before we made the kernel forget
     /// it.
     pub(super) fn due(&self, signal: c_int, info: SignalInfo) -> c_int {
@@ -128,6 +124,10 @@ impl Stepper {
         if signal == libc::SIGTRAP && from_itself && !self.handles(signal) { 0 } else { signal }
     }
 
+    /// The breakpoint that `thread` has just executed, set or since taken out.
+    pub(super) fn breakpoint_of(&self, thread: pid_t) -> Result<Option<u64>, SteppingError> {
+        let caused_by_instruction = ptrace::signal_info(thread)
+            .is_some_and(|info| !info.sent_by_a_program() && !matches!(info.code, TRACE | WATCHED | HANDLER));
         let address = ptrace::registers(thread)?.rip.wrapping_sub(1);
         Ok((caused_by_instruction && self.memory.was_breakpoint(address)).then_some(address))
     }

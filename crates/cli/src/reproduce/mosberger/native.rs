@@ -1,9 +1,9 @@
 //! Round trips of native programs, one for each build, in interleaved blocks.
 
-use crate::misuse::misuse;
+use crate::misuse::{OrMisuse, misuse};
 use crate::progress;
 use crate::visible::visible;
-use miette::{IntoDiagnostic, miette};
+use miette::{IntoDiagnostic, WrapErr, miette};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,17 +27,28 @@ pub(super) const QUICK: Blocks = Blocks { count: 5, round_trips: 5000 };
 /// A run takes a fraction of a second. One that takes this long has failed.
 const LONGEST_RUN: Duration = Duration::from_secs(60);
 
+/// The line of a program's output that counts: round trips after other code has run.
+const LINE: &str = "resumed ";
+
 /// Time between two looks whether the user has stopped it.
 const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 
-/// The line of a program's output that counts: round trips after other code has run.
-const LINE: &str = "resumed ";
+/// The longest program that is looked at, in bytes: those of the laboratory have some megabytes.
+const LONGEST_PROGRAM: u64 = 1 << 30;
 
 /// How much of a program's output an error quotes, in characters.
 const LONGEST_QUOTE: usize = 80;
 
+/// The program of a build.
+struct BuiltProgram {
+    build: Build,
+    path: PathBuf,
+    /// Of its contents (CRC-32).
+    checksum: u32,
+}
+
 /// The program of each build.
-pub(super) struct Programs(Vec<(Build, PathBuf)>);
+pub(super) struct Programs(Vec<BuiltProgram>);
 
 /// Round trips of a stack in a build, in nanoseconds, one for each block.
 pub(super) type Measured = Vec<(Protocols, Build, Vec<f64>)>;
@@ -45,17 +56,28 @@ pub(super) type Measured = Vec<(Protocols, Build, Vec<f64>)>;
 impl Programs {
     /// Those that `scripts/build-lab --native` has put into `folder`.
     pub(super) fn find(folder: &Path) -> miette::Result<Self> {
-        let program = |build: Build| {
-            let path = folder.join(build.to_string().to_lowercase());
-            match Program::find(&[path.clone().into_os_string()]) {
-                Ok(path) => Ok((build, path)),
-                Err(error) => Err(misuse(format!(
-                    "--native {}: {error}; `scripts/build-lab --native {0}` makes all six",
-                    folder.display()
-                ))),
-            }
+        let named = || format!("--native {}", folder.display());
+        // The same folder, however it is named. One that is not there has no programs, which is said below.
+        let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+        let program = |build: Build| -> miette::Result<BuiltProgram> {
+            let path = Self::path(&folder, build);
+            Program::find(&[path.clone().into_os_string()]).map_err(|error| {
+                misuse(format!("{}: {error}; `scripts/build-lab --native FOLDER` makes all six", named()))
+            })?;
+            let contents = warmcore_files::read(&path, LONGEST_PROGRAM).or_misuse().wrap_err_with(named)?;
+            Ok(BuiltProgram { build, path, checksum: crc32fast::hash(&contents) })
         };
         Ok(Self(Build::ALL.into_iter().map(program).collect::<Result<_, _>>()?))
+    }
+
+    fn path(folder: &Path, build: Build) -> PathBuf {
+        folder.join(build.to_string().to_lowercase())
+    }
+
+    /// What round trips depend on: which programs these are. On one line.
+    pub(super) fn identity(&self) -> String {
+        let identity = |program: &BuiltProgram| format!("{:?} {:08x}", program.path, program.checksum);
+        self.0.iter().map(identity).collect::<Vec<_>>().join(", ")
     }
 
     /// Runs every program with every stack once in each block. What is known from before is not run again.
@@ -65,18 +87,18 @@ impl Programs {
         journal: &Journal<Vec<f64>>,
         stop: &AtomicBool,
     ) -> miette::Result<Measured> {
-        let order: Vec<(Protocols, &(Build, PathBuf))> =
+        let order: Vec<(Protocols, &BuiltProgram)> =
             Protocols::ALL.into_iter().flat_map(|stack| self.0.iter().map(move |one| (stack, one))).collect();
         let mut measured: Measured =
-            order.iter().map(|&(stack, &(build, _))| (stack, build, Vec::new())).collect();
+            order.iter().map(|&(stack, program)| (stack, program.build, Vec::new())).collect();
         let bar = progress::bar("round trips");
         for block in 0..blocks.count {
             let key = format!("block {block}, {} round trips", blocks.round_trips);
             let times = match journal.known(&key) {
                 Some(known) if known.len() == order.len() => known.clone(),
                 _ => {
-                    let time = |&(stack, (_, path)): &(Protocols, &(Build, PathBuf))| {
-                        round_trip(path, stack, blocks.round_trips, stop)
+                    let time = |&(stack, program): &(Protocols, &BuiltProgram)| {
+                        round_trip(&program.path, stack, blocks.round_trips, stop)
                     };
                     let times = order.iter().map(time).collect::<miette::Result<Option<Vec<f64>>>>()?;
                     let Some(times) = times else { return Ok(Vec::new()) };
@@ -157,6 +179,34 @@ fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::PermissionsExt;
+
+    fn write(folder: &Path, build: Build, script: &str) {
+        let path = Programs::path(folder, build);
+        fs::write(&path, script).unwrap();
+        fs::set_permissions(path, Permissions::from_mode(0o755)).unwrap();
+    }
+
+    #[test]
+    fn programs_are_told_by_their_contents() {
+        let folder = tempfile::tempdir().unwrap();
+        Build::ALL.into_iter().for_each(|build| write(folder.path(), build, "#!/bin/sh\necho resumed 1\n"));
+        let identity = || Programs::find(folder.path()).unwrap().identity();
+        let before = identity();
+        assert_eq!(identity(), before);
+        write(folder.path(), Build::ALL[0], "#!/bin/sh\necho resumed 2\n");
+        assert_ne!(identity(), before);
+    }
+
+    #[test]
+    fn a_run_ends_when_the_user_stops_it() {
+        let folder = tempfile::tempdir().unwrap();
+        write(folder.path(), Build::ALL[0], "#!/bin/sh\nsleep 1000\n");
+        let path = Programs::path(folder.path(), Build::ALL[0]);
+        let time = round_trip(&path, Protocols::TcpIp, 1, &AtomicBool::new(true)).unwrap();
+        assert_eq!(time, None);
+    }
 
     #[test]
     fn times_are_finite_and_above_zero() {
