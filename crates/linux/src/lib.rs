@@ -30,7 +30,7 @@
 //!
 //! `unsafe` is confined to a few modules: `getrusage`, which no safe crate offers (`usage`), memory
 //! mappings (`mapping`), the jump into a code block (`executable`), the stack of a
-//! [`protocol_thread`], and the requests of a tracer (`stepping::ptrace`, `stepping::launch`). In [`net`] these are its system calls (`net::kernel`), memory shared with the
+//! [`protocol_thread`], what a child does before it becomes a program (`parent_death`), and the requests of a tracer (`stepping::ptrace`, `stepping::launch`). In [`net`] these are its system calls (`net::kernel`), memory shared with the
 //! kernel (`net::shared`), and the two devices whose protocols decide who owns a frame in that memory
 //! (`net::packet`, `net::xdp`).
 
@@ -53,6 +53,8 @@ mod mapping;
 pub mod meter;
 pub mod near;
 pub mod net;
+#[allow(unsafe_code)]
+mod parent_death;
 mod pid_stat;
 pub mod probe;
 mod proc_stat;

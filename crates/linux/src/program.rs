@@ -1,7 +1,8 @@
 //! Runs a user's program next to a measurement. It starts on the cpu of the calling thread, and is
-//! killed and reaped however the measurement ends.
+//! killed and reaped however the measurement ends. It is killed too if this process is: a thread that lives for as long
+//! as the [`Program`] starts it (`parent_death`). Then nobody kills what the program itself has started.
 
-use crate::{Probe, pid_stat};
+use crate::{Probe, parent_death, pid_stat};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Access, access};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
@@ -12,6 +13,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -56,6 +58,8 @@ pub enum ProgramError {
 #[derive(Debug)]
 pub struct Program {
     child: Child,
+    /// The program dies with the thread that waits for this to be dropped.
+    _starter: Sender<()>,
     name: String,
     output: Option<JoinHandle<String>>,
 }
@@ -89,12 +93,12 @@ impl Program {
         Ok(program)
     }
 
-    /// Checks whether the program named by the first of `arguments` exists and may be run, without running
-    /// it.
+    /// The file of the program named by the first of `arguments`, as starting it finds it: it exists and may be run.
+    /// It is not run.
     ///
     /// # Errors
     /// If no program is named or it could not be started.
-    pub fn find(arguments: &[OsString]) -> Result<(), ProgramError> {
+    pub fn find(arguments: &[OsString]) -> Result<PathBuf, ProgramError> {
         let program = arguments.first().ok_or(ProgramError::Unnamed)?;
         let not_started =
             |source| ProgramError::NotStarted { program: program.to_string_lossy().into_owned(), source };
@@ -104,15 +108,13 @@ impl Program {
     fn spawn(arguments: &[OsString], output: Stdio) -> Result<Self, ProgramError> {
         let Some((program, arguments)) = arguments.split_first() else { return Err(ProgramError::Unnamed) };
         let name = program.to_string_lossy().into_owned();
-        Command::new(program)
-            .args(arguments)
-            .stdin(Stdio::null())
-            .stdout(output)
-            .stderr(Stdio::null())
-            .process_group(0)
-            .spawn()
-            .map(|child| Self { child, name: name.clone(), output: None })
-            .map_err(|source| ProgramError::NotStarted { program: name, source })
+        let mut command = Command::new(program);
+        command.args(arguments).stdin(Stdio::null()).stdout(output).stderr(Stdio::null()).process_group(0);
+        parent_death::kill_with_this_thread(&mut command);
+        match spawn_in_a_thread(command) {
+            Ok((child, starter)) => Ok(Self { child, _starter: starter, name, output: None }),
+            Err(source) => Err(ProgramError::NotStarted { program: name, source }),
+        }
     }
 
     /// Returns all processes of its group: its own, and those it has started that have not left the group.
@@ -189,6 +191,20 @@ impl Program {
     }
 }
 
+/// Starts `command` from a thread of its own, which has the affinity of this one and ends when the sender is dropped.
+fn spawn_in_a_thread(mut command: Command) -> io::Result<(Child, Sender<()>)> {
+    let (started, child) = channel();
+    let (starter, dropped) = channel::<()>();
+    thread::Builder::new().name("starter".to_owned()).spawn(move || {
+        let _ = started.send(command.spawn());
+        drop(command);
+        // Nothing is ever sent: this returns when the sender is gone.
+        let _ = dropped.recv();
+    })?;
+    let child = child.recv().map_err(io::Error::other)?;
+    child.map(|child| (child, starter))
+}
+
 fn in_words(status: io::Result<ExitStatus>) -> String {
     status.map_or_else(|error| error.to_string(), |status| status.to_string())
 }
@@ -207,20 +223,26 @@ impl Drop for Program {
     }
 }
 
+/// Where programs are if `PATH` is not set (execvp(3)).
+const DEFAULT_PATH: &str = "/bin:/usr/bin";
+
 /// Returns the paths where a program may be: its own path if it contains a slash, or else the folders of
 /// `PATH`.
 fn candidates(program: &OsStr) -> impl Iterator<Item = PathBuf> {
     let is_path = program.as_bytes().contains(&b'/');
-    let folders = env::var_os("PATH").filter(|_| !is_path).unwrap_or_default();
+    let folders = env::var_os("PATH").unwrap_or_else(|| DEFAULT_PATH.into());
     let in_folders: Vec<PathBuf> = env::split_paths(&folders).map(|folder| folder.join(program)).collect();
-    is_path.then(|| program.into()).into_iter().chain(in_folders)
+    if is_path { vec![program.into()] } else { in_folders }.into_iter()
 }
 
-/// Combines the result so far with that of `candidate`: success if one of them may be run, or else the
+/// Combines the result so far with that of `candidate`: the first one that may be run, or else the
 /// error of the first one that exists.
-fn best(found: io::Result<()>, candidate: PathBuf) -> io::Result<()> {
+fn best(found: io::Result<PathBuf>, candidate: PathBuf) -> io::Result<PathBuf> {
+    if found.is_ok() {
+        return found;
+    }
     match (found, may_be_run(&candidate)) {
-        (Ok(()), _) | (_, Ok(())) => Ok(()),
+        (_, Ok(())) => Ok(candidate),
         (Err(earlier), Err(later)) if earlier.kind() == io::ErrorKind::NotFound => Err(later),
         (earlier, _) => earlier,
     }
@@ -237,6 +259,7 @@ fn may_be_run(path: &Path) -> io::Result<()> {
 mod tests {
     use super::*;
     use std::fs;
+    use std::os::unix::process::ExitStatusExt;
     use std::thread::sleep;
     use std::time::Duration;
 
@@ -257,6 +280,19 @@ mod tests {
         program.check().unwrap();
         drop(program);
         assert!(fs::metadata(format!("/proc/{pid}")).is_err(), "{pid} was not reaped");
+    }
+
+    /// The kernel does it when the thread that started the program ends, and so when all of the process do.
+    #[test]
+    fn a_program_is_killed_with_the_thread_that_started_it() {
+        let mut command = Command::new("sleep");
+        command.arg("1000");
+        parent_death::kill_with_this_thread(&mut command);
+        let (mut child, starter) = spawn_in_a_thread(command).unwrap();
+        sleep(Duration::from_millis(20));
+        assert!(child.try_wait().unwrap().is_none(), "the thread lives");
+        drop(starter);
+        assert_eq!(child.wait().unwrap().signal(), Some(9));
     }
 
     #[test]
@@ -330,8 +366,8 @@ mod tests {
         let plain = folder.path().join("plain");
         fs::write(&plain, "").unwrap();
         let find = |name: &Path| Program::find(&[name.into()]).map_err(|error| error.to_string());
-        assert_eq!(find(Path::new("sh")), Ok(()));
-        assert_eq!(find(Path::new("/bin/sh")), Ok(()));
+        assert!(find(Path::new("sh")).is_ok_and(|found| found.is_absolute() && found.ends_with("sh")));
+        assert_eq!(find(Path::new("/bin/sh")), Ok("/bin/sh".into()));
         for (name, problem) in [
             (Path::new("no-such-program"), "cannot start `no-such-program`: "),
             (&plain, "ermission denied"),

@@ -48,6 +48,7 @@ pub(super) fn simulated(choice: &MachineChoice, trace: &Trace) -> miette::Result
         }
     };
     caches.check().map_err(|fault| impossible(&fault))?;
+    refuse_surplus(choice.latencies.len(), &caches)?;
     let pipeline = match choice.machine {
         MachineName::Dec3000 => Pipeline::alpha_21064(),
         MachineName::This | MachineName::ThreeLevels => {
@@ -88,6 +89,24 @@ fn latencies(choice: &MachineChoice) -> miette::Result<(Vec<Cycles>, Cycles)> {
         }
         _ => Err(misuse("--latencies: expected those of at least one level of caches, and memory last")),
     }
+}
+
+/// Refuses more latencies than there are levels, and memory.
+fn refuse_surplus(given: usize, caches: &Description) -> miette::Result<()> {
+    let levels = caches.caches.iter().map(|cache| cache.level).max().unwrap_or_default() as usize;
+    if given <= levels + 1 {
+        return Ok(());
+    }
+    let one_each = if levels == 1 {
+        "its level of caches".to_owned()
+    } else {
+        format!("each of its {levels} levels of caches")
+    };
+    Err(misuse(format!(
+        "--latencies: {given} are given, expected {} for {}: one for {one_each}, and memory last",
+        levels + 1,
+        caches.name
+    )))
 }
 
 fn in_words(levels: &[Cycles], memory: Cycles) -> String {

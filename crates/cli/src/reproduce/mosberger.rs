@@ -29,7 +29,7 @@ pub(crate) fn run(arguments: &MosbergerArguments) -> miette::Result<()> {
         source().name,
         machine.name,
         figures.join(", "),
-        programs.is_some(),
+        programs.as_ref().map_or_else(|| "none".to_owned(), Programs::identity),
     );
     let (folder, journal) = checkpoint::open::<Vec<f64>>(output, &FILES, &subject)?;
     let stop = interrupt::catch()?;

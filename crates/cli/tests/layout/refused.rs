@@ -3,6 +3,7 @@
 use super::{printed, program, trace, traced};
 use crate::{failure, names, refusal};
 use std::fs;
+use std::process::Command;
 
 #[test]
 fn files_that_are_no_traces_are_refused() {
@@ -42,6 +43,15 @@ fn outputs_are_not_overwritten_and_inputs_never() {
     let over =
         ["layout", "trace", "--from", "receive", "--to", "done", "--force", "-o", "before", "--", "./before"];
     assert!(refusal(&over, path).contains("--output is ./before, which is read"));
+    let named = [&over[..over.len() - 1], &["before"]].concat();
+    let output = Command::new(env!("CARGO_BIN_EXE_warmcore"))
+        .args(named)
+        .current_dir(path)
+        .env("PATH", path)
+        .output()
+        .expect("warmcore runs");
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.code() == Some(2) && error.contains("which is read"), "found by PATH: {error}");
     printed(&[&order[..], &["order.txt"]].concat(), path);
     printed(&[&order[..], &["order.txt"]].concat(), path);
     let error = refusal(&["layout", "order", "path.trace", "-o", "none/order.txt"], path);
@@ -55,6 +65,7 @@ fn impossible_machines_are_refused_by_their_flags() {
         (&["--latencies", "50,4,250"][..], "latency is 4 cycles, expected at least 50"),
         (&["--latencies", "50,4"], "memory is 4"),
         (&["--latencies", "4"], "expected those of at least one level of caches, and memory last"),
+        (&["--latencies", "1,2,3,4,5", "--machine", "three-levels"], "5 are given, expected 4 for "),
         (&["--latencies", "0,1"], "expected a whole number from 1 to 1000000"),
         (&["--machine", "cray"], "--machine"),
         (&["--start", "warm"], "--start"),

@@ -36,7 +36,9 @@ pub enum ProgramError {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum MarkerError {
     /// It is not written as one.
-    #[error("`{text}` is no marker: write the name of a function, NAME+0xOFFSET, or store:OBJECT")]
+    #[error(
+        "`{text}` is no marker: write the name of a function, NAME+0xOFFSET, NAME@0xADDRESS, 0xADDRESS, or store:OBJECT"
+    )]
     Malformed {
         /// What was written.
         text: String,
@@ -64,12 +66,58 @@ pub enum MarkerError {
         nearest: Vec<String>,
     },
     /// Several names contain it.
-    #[error("`{name}` could be {}: write more of it, or the linker's name", list(candidates))]
+    #[error("`{name}` could be {}: {}", list(candidates), if *equal { "write it with one of these addresses" } else { "write more of it, or the linker's name" })]
     Ambiguous {
         /// The name.
         name: String,
-        /// Some that contain it, with the linker's names where others are the same.
+        /// Some that contain it, with the linker's names where others are the same, and with their addresses where these are
+        /// too.
         candidates: Vec<String>,
+        /// Whether some differ by their addresses only.
+        equal: bool,
+    },
+    /// It has that name elsewhere.
+    #[error(
+        "{program} has no {what} `{name}` at {address:#x}, but at {}: these are addresses of the file, as `nm` prints them",
+        list(found)
+    )]
+    OtherAddress {
+        /// The name.
+        name: String,
+        /// `function` or `object`.
+        what: &'static str,
+        /// The file.
+        program: String,
+        /// The address.
+        address: u64,
+        /// Where it is.
+        found: Vec<String>,
+    },
+    /// There is nothing.
+    #[error(
+        "{program} has no {what} at {address:#x}: give an address of the file, as `nm` or `objdump -d` print it"
+    )]
+    NothingThere {
+        /// `code` or `object`.
+        what: &'static str,
+        /// The file.
+        program: String,
+        /// The address.
+        address: u64,
+    },
+    /// No instruction begins there.
+    #[error("`{text}` is {offset:#x} bytes behind the beginning of `{name}`, where no instruction begins: {}", beginnings(*before, *after))]
+    WithinInstruction {
+        /// The marker.
+        text: String,
+        /// The function.
+        name: String,
+        /// Bytes from its beginning to the marker.
+        offset: u64,
+        /// Bytes from its beginning to the last instruction before the marker.
+        before: u64,
+        /// The same to the next one, if that is known.
+        after: Option<u64>,
     },
     /// The offset leads out of it.
     #[error("`{name}` has {size} bytes: an offset of {offset:#x} is not within it")]
@@ -95,6 +143,13 @@ pub enum MarkerError {
 
 fn list(names: &[String]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+fn beginnings(before: u64, after: Option<u64>) -> String {
+    match after {
+        Some(after) => format!("one begins at +{before:#x} and the next at +{after:#x}"),
+        None => format!("its code cannot be decoded from +{before:#x} on; give a marker before that"),
+    }
 }
 
 fn suggestion(nearest: &[String]) -> String {

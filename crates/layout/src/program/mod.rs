@@ -9,6 +9,7 @@ mod names;
 mod symbols;
 
 pub use error::{MarkerError, ProgramError};
+pub(crate) use marker::Place;
 pub use marker::{Marker, MarkerKind};
 
 use crate::trace::Function;

@@ -11,31 +11,49 @@ impl Program {
     #[must_use]
     pub fn has(&self, marker: &Marker) -> bool {
         let is_code = marker.kind == MarkerKind::Code;
-        self.symbols.iter().any(|symbol| symbol.is_code == is_code && is(symbol, &marker.name))
+        self.symbols.iter().any(|symbol| {
+            symbol.is_code == is_code && is(symbol, &marker.name) && lies_at(symbol, marker.address)
+        })
     }
 
-    /// The code or object that `name` means.
-    pub(super) fn find(&self, name: &str, is_code: bool) -> Result<&Symbol, MarkerError> {
+    /// The code or object that `name` means, which lies at `address` if that is given.
+    pub(super) fn find(
+        &self,
+        name: &str,
+        is_code: bool,
+        address: Option<u64>,
+    ) -> Result<&Symbol, MarkerError> {
         let all = || self.symbols.iter().filter(move |symbol| symbol.is_code == is_code);
         if all().next().is_none() || (self.is_stripped() && !all().any(|symbol| is(symbol, name))) {
             return Err(MarkerError::Stripped { name: name.to_owned(), program: self.name().to_owned() });
         }
+        let what = if is_code { "function" } else { "object" };
+        let program = || self.name().to_owned();
+        let mut elsewhere = Vec::new();
         for means in [is, ends_with, contains] {
             let mut found: Vec<&Symbol> = all().filter(|symbol| means(symbol, name)).collect();
             found.dedup_by_key(|symbol| symbol.address);
+            elsewhere.extend(found.iter().map(|symbol| symbol.address));
+            found.retain(|symbol| lies_at(symbol, address));
             match found[..] {
                 [] => {}
                 [symbol] => return Ok(symbol),
                 _ => return Err(ambiguous(name, &found)),
             }
         }
-        Err(MarkerError::Unknown {
-            name: name.to_owned(),
-            what: if is_code { "function" } else { "object" },
-            program: self.name().to_owned(),
-            nearest: nearest(name, all()),
-        })
+        let name = name.to_owned();
+        if let (Some(address), false) = (address, elsewhere.is_empty()) {
+            elsewhere.dedup();
+            let found = elsewhere.iter().take(LISTED).map(|address| format!("{address:#x}")).collect();
+            return Err(MarkerError::OtherAddress { name, what, program: program(), address, found });
+        }
+        let nearest = nearest(&name, all());
+        Err(MarkerError::Unknown { name, what, program: program(), nearest })
     }
+}
+
+fn lies_at(symbol: &Symbol, address: Option<u64>) -> bool {
+    address.is_none_or(|address| symbol.address == address)
 }
 
 fn is(symbol: &Symbol, name: &str) -> bool {
@@ -51,14 +69,24 @@ fn contains(symbol: &Symbol, name: &str) -> bool {
 }
 
 fn ambiguous(name: &str, found: &[&Symbol]) -> MarkerError {
-    let occurs_once = |symbol: &Symbol| found.iter().filter(|other| other.name == symbol.name).count() == 1;
-    let shown =
-        |symbol: &&Symbol| if occurs_once(symbol) { symbol.name.clone() } else { symbol.symbol.clone() };
+    let occurs_once =
+        |is_it: &dyn Fn(&Symbol) -> bool| found.iter().filter(|other| is_it(other)).count() == 1;
+    let mut equal = false;
+    let shown = |symbol: &&Symbol| {
+        if occurs_once(&|other| other.name == symbol.name) {
+            symbol.name.clone()
+        } else if occurs_once(&|other| other.symbol == symbol.symbol) {
+            symbol.symbol.clone()
+        } else {
+            equal = true;
+            format!("{}@{:#x}", symbol.symbol, symbol.address)
+        }
+    };
     let mut candidates: Vec<String> = found.iter().take(LISTED).map(shown).collect();
     if found.len() > LISTED {
         candidates.push(format!("and {} more", found.len() - LISTED));
     }
-    MarkerError::Ambiguous { name: name.to_owned(), candidates }
+    MarkerError::Ambiguous { name: name.to_owned(), candidates, equal }
 }
 
 /// The names that take the fewest changes to become `name`, with or without the modules before them.
@@ -123,19 +151,19 @@ mod tests {
     #[test]
     fn names_are_found_whole_by_their_end_and_by_a_part() {
         let program = sample();
-        let find = |name: &str| program.find(name, true).map(|symbol| symbol.address);
+        let find = |name: &str| program.find(name, true, None).map(|symbol| symbol.address);
         assert_eq!(find("server::handle"), Ok(16));
         assert_eq!(find("handle"), Ok(16), "the other merely contains it");
         assert_eq!(find("_error"), Ok(32));
         assert_eq!(find("_ZN6server4recv17h15af221e174051e9E"), Ok(64));
         assert_eq!(find("mai"), Ok(80), "two names of one place");
-        assert_eq!(program.find("requests", false).map(|symbol| symbol.address), Ok(96));
+        assert_eq!(program.find("requests", false, None).map(|symbol| symbol.address), Ok(96));
     }
 
     #[test]
     fn what_is_not_found_or_not_alone_is_explained() {
         let program = sample();
-        let refused = |name: &str| program.find(name, true).unwrap_err().to_string();
+        let refused = |name: &str| program.find(name, true, None).unwrap_err().to_string();
         let twice = refused("recv");
         assert!(twice.contains("`_ZN6server4recv17h05af221e174051e9E`, `_ZN6server4recv17h15af"), "{twice}");
         let parts = refused("hand");
@@ -144,8 +172,22 @@ mod tests {
         assert_eq!(refused("zzzzzz"), "server has no function `zzzzzz`");
         let mut stripped = program.clone();
         stripped.has_symbol_table = false;
-        let refused = stripped.find("absent", true).unwrap_err().to_string();
+        let refused = stripped.find("absent", true, None).unwrap_err().to_string();
         assert!(refused.contains("strip = \"none\""), "{refused}");
+    }
+
+    #[test]
+    fn equal_names_are_told_apart_by_their_addresses() {
+        let program = program(vec![symbol("twin", 16, true), symbol("twin", 32, true)]);
+        let refused = |address| program.find("twin", true, address).unwrap_err().to_string();
+        let twice = "`twin` could be `twin@0x10`, `twin@0x20`: write it with one of these addresses";
+        assert_eq!(refused(None), twice);
+        assert_eq!(program.find("twin", true, Some(32)).map(|symbol| symbol.address), Ok(32));
+        let elsewhere = refused(Some(8));
+        assert!(
+            elsewhere.starts_with("server has no function `twin` at 0x8, but at `0x10`, `0x20`"),
+            "{elsewhere}"
+        );
     }
 
     #[test]

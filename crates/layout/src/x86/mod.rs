@@ -47,6 +47,25 @@ fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!(" {byte:02x}")).collect()
 }
 
+/// The longest instruction, in bytes.
+pub(crate) const LONGEST: u64 = 15;
+
+/// Whether an instruction of `code` begins at `offset`, when one does at 0.
+///
+/// # Errors
+/// If none does: where the last one before it begins, and where the next one does if that is known.
+pub(crate) fn beginning_at(code: &[u8], offset: u64) -> Result<(), (u64, Option<u64>)> {
+    let mut decoder = Bytes::with_ip(64, code, 0, DecoderOptions::NONE);
+    let mut before = 0;
+    while decoder.ip() < offset {
+        before = decoder.ip();
+        if decoder.decode().is_invalid() {
+            return Err((before, None));
+        }
+    }
+    if decoder.ip() == offset { Ok(()) } else { Err((before, Some(decoder.ip()))) }
+}
+
 /// Decodes instructions one after another.
 #[derive(Debug)]
 pub struct Decoder {

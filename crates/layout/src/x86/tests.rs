@@ -1,6 +1,6 @@
 //! Instructions of each shape, by their bytes.
 
-use super::{Decoder, Undecodable, Values};
+use super::{Decoder, Undecodable, Values, beginning_at};
 use crate::trace::{Access, Class, Instruction};
 use proptest::prelude::*;
 use warmcore_cachesim::Kind::{self, Load, Store};
@@ -151,6 +151,16 @@ fn registers_are_told_apart() {
     assert_eq!(sets(&[0x74, 0x00]), (flags, 0), "je");
     assert_eq!(sets(&[0x51]), (rcx | rsp, rsp), "push rcx");
     assert_eq!(sets(&[0xf2, 0x0f, 0x58, 0xc1]), (1 << 32 | 1 << 33, 1 << 32), "addsd xmm0, xmm1");
+}
+
+#[test]
+fn instructions_begin_where_those_before_them_end() {
+    // movabs rax, …; ret; no instruction
+    let code = [0x48, 0xb8, 1, 2, 3, 4, 5, 6, 7, 8, 0xc3, 0x06, 0x90];
+    assert_eq!([0, 10, 11].map(|offset| beginning_at(&code, offset)), [Ok(()); 3]);
+    assert_eq!(beginning_at(&code, 2), Err((0, Some(10))));
+    assert_eq!(beginning_at(&code, 12), Err((11, None)));
+    assert_eq!(beginning_at(&code[..5], 10), Err((0, None)), "it is not whole");
 }
 
 #[test]

@@ -45,11 +45,8 @@ pub enum SteppingError {
         /// The error of the system.
         source: io::Error,
     },
-    /// It ended before its first marker was reached.
-    #[error(
-        "`{program}` ended ({end}) before it reached the first marker, {first}{}",
-        if *last_came { "; it did reach the second: are the markers in the wrong order?" } else { ": give a marker that it reaches" }
-    )]
+    /// It ended before its first marker was reached, or was reached again.
+    #[error("`{program}` ended ({end}) {}", before(*first, *paths, *last_came))]
     EndedBefore {
         /// As it was named.
         program: String,
@@ -59,6 +56,8 @@ pub enum SteppingError {
         first: StopPoint,
         /// Whether the second marker had been reached.
         last_came: bool,
+        /// How many paths there had been.
+        paths: u64,
     },
     /// It ended after the first marker and before the second.
     #[error(
@@ -112,6 +111,14 @@ pub enum SteppingError {
         /// The file that it executes now.
         by: String,
     },
+    /// The program began anew.
+    #[error(
+        "`{program}` started itself anew in its place: give it the arguments and the environment with which it does not"
+    )]
+    Restarted {
+        /// As it was named.
+        program: String,
+    },
     /// The time is up.
     #[error("`{program}` was ended after {:.1} s while {activity}: permit more time, or cause what it waits for", limit.as_secs_f64())]
     TimeLimit {
@@ -156,6 +163,20 @@ pub enum SteppingError {
         /// The error of the system.
         source: io::Error,
     },
+}
+
+/// What had not come when the program ended.
+fn before(first: StopPoint, paths: u64, last_came: bool) -> String {
+    match (paths, last_came) {
+        (0, true) => format!(
+            "before it reached the first marker, {first}; it did reach the second: are the markers in the wrong order?"
+        ),
+        (0, false) => {
+            format!("before it reached the first marker, {first}: give a marker that it reaches")
+        }
+        (1, _) => format!("after one path, before it reached the first marker, {first}, again"),
+        (paths, _) => format!("after {paths} paths, before it reached the first marker, {first}, again"),
+    }
 }
 
 /// What a program was doing when its time was up.

@@ -1,7 +1,7 @@
 //! What the threads of a traced program report. Everything but signals and ends is dealt with here.
 
 use super::error::SteppingError;
-use super::ptrace::{self, Resume};
+use super::ptrace::{self, Resume, SignalInfo};
 use super::{End, Stepper};
 use libc::{c_int, pid_t};
 use std::fs;
@@ -78,8 +78,12 @@ impl Stepper {
     }
 
     fn replaced(&self) -> SteppingError {
+        let program = self.program.clone();
         let by = fs::read_link(format!("/proc/{}/exe", self.process)).unwrap_or_default();
-        SteppingError::Replaced { program: self.program.clone(), by: by.display().to_string() }
+        if self.file.as_ref() == Some(&by) {
+            return SteppingError::Restarted { program };
+        }
+        SteppingError::Replaced { program, by: by.display().to_string() }
     }
 
     /// Lets a stopped thread go on in its own way: the stepped one by a step, others at full speed.
@@ -97,7 +101,7 @@ impl Stepper {
     pub(super) fn pass_on(&self, thread: pid_t, signal: c_int) -> Result<(), SteppingError> {
         let Some(info) = ptrace::signal_info(thread) else { return self.go_on(thread, 0) };
         if signal != libc::SIGTRAP || info.sent_by_a_program() {
-            return self.go_on(thread, signal);
+            return self.go_on(thread, self.due(signal, info));
         }
         if matches!(info.code, TRACE | WATCHED | HANDLER) {
             // A program that stored its flags while it was stepped has restored them with this one.
@@ -111,6 +115,13 @@ impl Stepper {
             self.rewind(thread)?;
         }
         self.go_on(thread, if ours { 0 } else { signal })
+    }
+
+    /// What of `signal`, which no tracing caused, is for the program: 0 if it ignored that before we made the kernel forget
+    /// it.
+    pub(super) fn due(&self, signal: c_int, info: SignalInfo) -> c_int {
+        let from_itself = info.sender == Some(self.process);
+        if signal == libc::SIGTRAP && from_itself && !self.handles(signal) { 0 } else { signal }
     }
 
     /// The breakpoint that `thread` has just executed, set or since taken out.

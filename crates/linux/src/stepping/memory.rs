@@ -3,9 +3,12 @@
 use super::error::SteppingError;
 use libc::pid_t;
 use std::collections::HashMap;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions};
 use std::io;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
 
 /// The instruction `int3`, which stops the thread that executes it.
 const BREAKPOINT: u8 = 0xcc;
@@ -25,7 +28,7 @@ pub struct Mapping {
     /// Whether code may be executed in it.
     pub executable: bool,
     /// The path of its file, or a name such as `[vdso]`; empty if it has none.
-    pub name: String,
+    pub name: PathBuf,
 }
 
 /// The memory of one process.
@@ -118,8 +121,10 @@ impl Memory {
 
     /// What lies where.
     pub(super) fn mappings(&self) -> Result<Vec<Mapping>, SteppingError> {
-        let maps = fs::read_to_string(format!("/proc/{}/maps", self.process));
-        Ok(maps.map_err(system("reading /proc/PID/maps"))?.lines().filter_map(parse).collect())
+        // Paths may have any bytes.
+        let maps = fs::read(format!("/proc/{}/maps", self.process));
+        let maps = maps.map_err(system("reading /proc/PID/maps"))?;
+        Ok(maps.split(|&byte| byte == b'\n').filter_map(parse).collect())
     }
 
     /// Where the program begins once its libraries are there.
@@ -142,14 +147,33 @@ fn open(process: pid_t) -> Result<File, SteppingError> {
 }
 
 /// Parses a line of `/proc/PID/maps` (proc_pid_maps(5)).
-fn parse(line: &str) -> Option<Mapping> {
-    let mut fields = line.splitn(6, ' ');
-    let (start, end) = fields.next()?.split_once('-')?;
+fn parse(line: &[u8]) -> Option<Mapping> {
+    let mut fields = line.splitn(6, |&byte| byte == b' ');
+    let mut field = || str::from_utf8(fields.next()?).ok();
     let number = |text| u64::from_str_radix(text, 16).ok();
-    let executable = fields.next()?.contains('x');
-    let offset = number(fields.next()?)?;
-    let name = fields.nth(2).unwrap_or_default().trim_start().to_owned();
+    let (start, end) = field()?.split_once('-')?;
+    let executable = field()?.contains('x');
+    let offset = number(field()?)?;
+    let name = path(fields.nth(2).unwrap_or_default().trim_ascii_start());
     Some(Mapping { start: number(start)?, end: number(end)?, offset, executable, name })
+}
+
+/// The path that the kernel writes as `name`: it escapes line feeds, but no backslashes, so that a path may look as if one
+/// were escaped.
+fn path(name: &[u8]) -> PathBuf {
+    const LINE_FEED: &[u8] = b"\\012";
+    let as_written = PathBuf::from(OsStr::from_bytes(name));
+    if !name.windows(LINE_FEED.len()).any(|part| part == LINE_FEED) || as_written.exists() {
+        return as_written;
+    }
+    let mut path = Vec::new();
+    let mut rest = name;
+    while let Some((&first, others)) = rest.split_first() {
+        let after = rest.strip_prefix(LINE_FEED);
+        path.push(if after.is_some() { b'\n' } else { first });
+        rest = after.unwrap_or(others);
+    }
+    OsString::from_vec(path).into()
 }
 
 #[cfg(test)]
@@ -158,17 +182,32 @@ mod tests {
 
     #[test]
     fn mappings_are_parsed_with_and_without_names() {
-        let line = "555555554000-555555556000 r-xp 00001000 fe:00 123    /a path/with spaces";
+        let line = b"555555554000-555555556000 r-xp 00001000 fe:00 123    /a path/with spaces";
         let mapping = Mapping {
             start: 0x5555_5555_4000,
             end: 0x5555_5555_6000,
             offset: 0x1000,
             executable: true,
-            name: "/a path/with spaces".to_owned(),
+            name: "/a path/with spaces".into(),
         };
         assert_eq!(parse(line), Some(mapping));
-        let anonymous = parse("7ffff7fc0000-7ffff7fc4000 rw-p 00000000 00:00 0 ").unwrap();
-        assert_eq!((anonymous.name.as_str(), anonymous.executable), ("", false));
-        assert_eq!(parse("nonsense"), None);
+        let anonymous = parse(b"7ffff7fc0000-7ffff7fc4000 rw-p 00000000 00:00 0 ").unwrap();
+        assert_eq!((anonymous.name, anonymous.executable), (PathBuf::new(), false));
+        assert_eq!(parse(b"nonsense"), None);
+    }
+
+    #[test]
+    fn names_may_have_any_bytes() {
+        let name = |escaped: &[u8]| {
+            let line = [b"1000-2000 r-xp 00000000 fe:00 123 ", escaped].concat();
+            parse(&line).unwrap().name.into_os_string().into_vec()
+        };
+        assert_eq!(name(b"/caf\xe9/a\\012b"), b"/caf\xe9/a\nb");
+        assert_eq!(name(b"/a\\01"), b"/a\\01");
+        let folder = tempfile::tempdir().unwrap();
+        let unescaped = folder.path().join("a\\012b");
+        fs::write(&unescaped, "").unwrap();
+        let unescaped = unescaped.into_os_string().into_vec();
+        assert_eq!(name(&unescaped), unescaped, "a file has this very name");
     }
 }

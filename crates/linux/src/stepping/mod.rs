@@ -14,8 +14,11 @@
 //!
 //! - Only processes that it started are traced, and the program with its process group is killed and reaped
 //!   when the stepper is dropped, if this thread ends, and when the time is up.
-//! - A child that the program forks runs on its own, without breakpoints.
-//! - Signals reach the program. A handler that runs on a path belongs to the path.
+//! - A child that the program forks runs on its own, without breakpoints. One that has left the process group
+//!   (`setsid`, as daemons do) is not killed with the program: it is not known any more who started it.
+//! - Signals reach the program. A handler that runs on a path belongs to the path. The exception is a `SIGTRAP` that the
+//!   program sends to itself and does not handle: the kernel forgets that the program ignores this signal as soon as
+//!   tracing causes one (`force_sig_info_to_task` in `kernel/signal.c`), so it is taken to be ignored.
 //! - A system call is one step, and so is a repeated string instruction.
 //!
 //! What cannot be had: a stepped thread is about a thousand times as slow as another (some 30,000 steps a second), so a
@@ -49,6 +52,7 @@ use memory::Memory;
 use std::collections::HashSet;
 use std::fmt;
 use std::marker::PhantomData;
+use std::path::PathBuf;
 use std::thread;
 use watchdog::Watchdog;
 
@@ -96,6 +100,8 @@ pub struct Step<'a> {
 pub struct Stepper {
     program: String,
     process: pid_t,
+    /// The file that it executed at first, if the system told it.
+    file: Option<PathBuf>,
     memory: Memory,
     threads: HashSet<pid_t>,
     /// A thread that stands at the end of a path, or at the beginning of the program.

@@ -20,6 +20,8 @@ pub(super) enum Resume {
 pub(super) struct SignalInfo {
     /// `si_code`: who sent it.
     pub(super) code: i32,
+    /// The process that sent it, if one did.
+    pub(super) sender: Option<pid_t>,
 }
 
 impl SignalInfo {
@@ -112,7 +114,13 @@ pub(super) fn signal_info(thread: pid_t) -> Option<SignalInfo> {
     // SAFETY: the kernel writes one `siginfo_t`, and `info` is one.
     let answer =
         unsafe { libc::ptrace(libc::PTRACE_GETSIGINFO, thread, null_mut::<c_void>(), &raw mut info) };
-    (answer != -1).then_some(SignalInfo { code: info.si_code })
+    let sender = || {
+        // SAFETY: of a signal that was sent by kill(2), sigqueue(3) or tgkill(2), these bytes are the sender's number
+        // (sigaction(2)); and they are an integer in any case.
+        matches!(info.si_code, libc::SI_USER | libc::SI_QUEUE | libc::SI_TKILL)
+            .then(|| unsafe { info.si_pid() })
+    };
+    (answer != -1).then(|| SignalInfo { code: info.si_code, sender: sender() })
 }
 
 /// The offset of a debug register in the kernel's picture of a thread.

@@ -10,6 +10,7 @@ use super::{End, Step, Stepper, ptrace};
 use crate::StopPoint;
 use libc::pid_t;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use std::fs;
 use std::marker::PhantomData;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
@@ -34,6 +35,7 @@ impl Stepper {
             threads: [process].into_iter().collect(),
             held: Some(process),
             stepped: None,
+            file: fs::read_link(format!("/proc/{process}/exe")).ok(),
             watched: Conditions::default(),
             paths: 0,
             last_came: false,
@@ -57,7 +59,7 @@ impl Stepper {
     /// # Errors
     /// If the system does not tell it.
     pub fn executable(&self) -> Result<PathBuf, SteppingError> {
-        let link = std::fs::read_link(format!("/proc/{}/exe", self.process));
+        let link = fs::read_link(format!("/proc/{}/exe", self.process));
         link.map_err(|source| SteppingError::System { call: "reading /proc/PID/exe", source })
     }
 
@@ -102,8 +104,9 @@ impl Stepper {
             self.walk(thread, last, each)
         });
         self.stepped = None;
+        let walked = walked.map_err(|error| self.explain(error))?;
         self.paths += 1;
-        walked.map_err(|error| self.explain(error))
+        Ok(walked)
     }
 
     /// Lets the program run to its end.
@@ -203,7 +206,7 @@ impl Stepper {
 
     fn ended_before(&self, end: End, first: StopPoint) -> SteppingError {
         let program = self.program.clone();
-        SteppingError::EndedBefore { program, end, first, last_came: self.last_came }
+        SteppingError::EndedBefore { program, end, first, last_came: self.last_came, paths: self.paths }
     }
 
     fn out_of_time(&self) -> SteppingError {

@@ -81,8 +81,8 @@ impl Stepper {
                 if steps >= self.launch.steps {
                     return Err(SteppingError::NeverReached { last, steps });
                 }
-            } else if ptrace::signal_info(thread).is_some() {
-                signal = stopped;
+            } else if let Some(info) = ptrace::signal_info(thread) {
+                signal = self.due(stopped, info);
                 entering_handler = self.handles(stopped);
                 let now = ptrace::registers(thread)?;
                 if entering_handler && pending.has_begun(&now) {
@@ -133,7 +133,7 @@ impl Stepper {
 
     pub(super) fn ended_within(&self, end: End, last: StopPoint, steps: u64) -> SteppingError {
         let program = self.program.clone();
-        if self.last_came {
+        if self.last_came && self.paths == 0 {
             return SteppingError::WrongOrder { program, last };
         }
         SteppingError::EndedWithin { program, end, last, steps }

@@ -44,7 +44,8 @@ fn a_path_begins_and_ends_at_its_markers_and_repeats() {
             assert_eq!(path(stepper)?, first);
         }
         let ended = path(stepper).unwrap_err();
-        assert!(ended.to_string().contains("ended (exit status 0) before"), "{ended}");
+        let problem = "ended (exit status 0) after 5 paths, before it reached the first marker";
+        assert!(ended.to_string().contains(problem), "{ended}");
         assert_eq!(stepper.finish()?, End::Exited(0));
         Ok::<(), SteppingError>(())
     })
@@ -121,6 +122,12 @@ fn a_system_call_is_one_step_even_if_a_signal_interrupts_it() {
     );
 }
 
+/// The kernel forgets that it is ignored when tracing causes one.
+#[test]
+fn a_trap_that_the_program_ignores_is_ignored_when_it_is_traced() {
+    assert_eq!(once("trap").unwrap().1, End::Exited(0));
+}
+
 #[test]
 fn an_instruction_that_faults_ends_the_program() {
     let error = once("crash").unwrap_err();
@@ -146,8 +153,10 @@ fn threads_that_start_within_a_path_run_on() {
 fn the_clock_of_the_kernel_s_library_is_stepped() {
     let vdso = with_program(&launch("clock"), |stepper| {
         let mappings = stepper.mappings()?;
-        let vdso =
-            mappings.into_iter().find(|mapping| mapping.name == "[vdso]").expect("every process has one");
+        let vdso = mappings
+            .into_iter()
+            .find(|mapping| mapping.name.as_os_str() == "[vdso]")
+            .expect("every process has one");
         let mut within = 0;
         stepper.path(code("begin"), code("finish"), &mut |step| {
             if (vdso.start..vdso.end).contains(&step.registers.ip) {
@@ -204,6 +213,8 @@ fn markers_that_do_not_come_are_reported() {
     assert!(matches!(error, SteppingError::ThreadEnded { .. }), "{error}");
     let error = run("exec", begin, finish, 1000);
     assert!(matches!(&error, SteppingError::Replaced { by, .. } if by.contains("bin/")), "{error}");
+    let error = run("again", begin, finish, 1000);
+    assert!(error.to_string().contains("started itself anew"), "{error}");
     let error = run("passes", StopPoint::Execute(8), finish, 1000);
     assert!(matches!(error, SteppingError::Unmapped { address: 8 }), "{error}");
 }
