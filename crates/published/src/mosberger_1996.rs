@@ -29,6 +29,6 @@ pub mod values;
 mod example;
 
 pub use points::{
-    Assumed, Build, CacheCounts, Classified, Improvement, Measurements, Point, Run, Saving, Protocols, Stages,
+    Assumed, Build, CacheCounts, Classified, Improvement, Measurements, Point, Protocols, Run, Saving, Stages,
 };
 pub use source::source;

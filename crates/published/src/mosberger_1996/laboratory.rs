@@ -9,7 +9,7 @@ mod runs;
 mod stages;
 
 use super::points::{
-    Assumed, AtDistance, Build, Classified, Improvement, Measurements, Point, Saving, Protocols, name,
+    Assumed, AtDistance, Build, Classified, Improvement, Measurements, Point, Protocols, Saving, name,
 };
 use super::tables::TABLE_1;
 use builds::{HOTTEST, HOTTEST_PRINTED, bad, traced};

@@ -25,16 +25,16 @@ fn both() -> [Conversations; 2] {
 
 /// A stack in one of its forms.
 enum Form {
-    Serial(SerialStack),
-    Locking(LockingStack),
+    Serial(Box<SerialStack>),
+    Locking(Box<LockingStack>),
     Independent(IndependentStacks),
 }
 
 impl Form {
     fn all(config: Config, conversations: Conversations) -> [Self; 3] {
         [
-            Self::Serial(SerialStack::conversing(config, conversations)),
-            Self::Locking(LockingStack::conversing(config, conversations)),
+            Self::Serial(Box::new(SerialStack::conversing(config, conversations))),
+            Self::Locking(Box::new(LockingStack::conversing(config, conversations))),
             Self::Independent(IndependentStacks::conversing(2, config, conversations)),
         ]
     }

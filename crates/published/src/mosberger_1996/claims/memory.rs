@@ -92,7 +92,9 @@ fn factors() -> Vec<Claim<Measurements>> {
             says: "Both stacks reduce mCPI by more than 3.9 from BAD to ALL.",
             published: "more than 3.9 (3.91 and 5.75 by table 7)",
             reading: more_than_printed(3.9),
-            derive: |m| cases(Protocols::ALL.map(|stack| (stack.to_string(), "", factor(m, stack, Build::Bad)))),
+            derive: |m| {
+                cases(Protocols::ALL.map(|stack| (stack.to_string(), "", factor(m, stack, Build::Bad))))
+            },
             ..of("4.4.2", OVER)
         },
         Claim {

@@ -3,7 +3,7 @@
 use super::*;
 use crate::ClaimVerdict;
 use crate::mosberger_1996::example::{changed, of_the_source};
-use crate::mosberger_1996::{Assumed, Build, Run, Protocols};
+use crate::mosberger_1996::{Assumed, Build, Protocols, Run};
 
 /// Each claim with its verdict and reason.
 fn concluded(measurements: Measurements) -> Vec<(&'static str, ClaimVerdict, String)> {
