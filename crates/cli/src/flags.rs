@@ -4,8 +4,9 @@ use crate::misuse::misuse;
 use warmcore_units::Fault;
 
 /// The fields whose flags are not called like the field, tables being left out.
-const FLAGS: [(&str, &str); 8] = [
+const FLAGS: [(&str, &str); 9] = [
     ("payload-bytes", "payload"),
+    ("reply-bytes", "reply"),
     ("rate-per-s", "rate"),
     ("popularity", "zipf"),
     ("batch.mean", "batch"),
