@@ -92,7 +92,9 @@ fn a_path_is_traced_ordered_linked_and_measured() {
 
     let measure = ["layout", "measure", "--before", "./before", "--after", "./after", "--blocks", "3"];
     let said = printed(&measure, path);
-    for words in ["before again (A/A)", "% [", "whose ratio is the change; changes with 95% intervals; less is better"] {
+    for words in
+        ["before again (A/A)", "% [", "whose ratio is the change; changes with 95% intervals; less is better"]
+    {
         assert!(said.contains(words), "{words}: {said}");
     }
 }

@@ -2,7 +2,8 @@
 //! and peers take the answers.
 //!
 //! Peers are real ones, which acknowledge, wait for a window or a free channel, and send again. A message
-//! that a peer has no room for is not sent, and counts as lost.
+//! that a peer has no room for is not sent, and counts as lost. Peers take their answers when a worker polls, so
+//! that their work is no part of a packet's.
 
 use super::{Memory, Schedule};
 use crate::driver::{Bytes, Due, Incoming, Queue};
@@ -21,10 +22,14 @@ pub(super) struct Conversing {
     /// By stream: the far ends of those that this queue receives.
     peers: Vec<Option<Box<Peer>>>,
     message: Vec<u8>,
+    /// Frames of the stack that no peer has taken yet.
+    answers: VecDeque<Vec<u8>>,
+    /// Buffers of answers that were taken.
+    spare: Vec<Vec<u8>>,
     /// Frames that peers sent when they had an answer.
     ready: VecDeque<(Nanos, Vec<u8>)>,
     /// The time of the last poll.
-    now: Nanos,
+    polled: Nanos,
     unsent: u64,
 }
 
@@ -40,7 +45,29 @@ impl Conversing {
         };
         let peers = is_received.into_iter().enumerate().map(peer).collect();
         let message = vec![0x5a; payload.into()];
-        Self { schedule, peers, message, ready: VecDeque::new(), now: Nanos::ZERO, unsent: 0 }
+        Self {
+            schedule,
+            peers,
+            message,
+            answers: VecDeque::new(),
+            spare: Vec::new(),
+            ready: VecDeque::new(),
+            polled: Nanos::ZERO,
+            unsent: 0,
+        }
+    }
+
+    /// Gives peers what was sent to them.
+    fn deliver_answers(&mut self, now: Nanos) {
+        while let Some(frame) = self.answers.pop_front() {
+            let Self { peers, ready, .. } = self;
+            let peer = stream(&frame).and_then(|stream| peers.get_mut(stream)).and_then(Option::as_mut);
+            if let Some(peer) = peer {
+                let mut send = |frame: &[u8]| ready.push_back((now, frame.to_vec()));
+                peer.arrives(since_start(now), &frame, &mut send);
+            }
+            self.spare.push(frame);
+        }
     }
 }
 
@@ -54,7 +81,8 @@ impl Queue for Conversing {
     }
 
     fn receive(&mut self, now: Nanos, limit: usize, sink: &mut dyn FnMut(Incoming<'_>)) -> usize {
-        self.now = now;
+        self.polled = now;
+        self.deliver_answers(now);
         let mut passed_on = 0;
         while passed_on < limit
             && let Some((at, frame)) = self.ready.pop_front()
@@ -80,17 +108,15 @@ impl Queue for Conversing {
     }
 
     fn due(&self) -> Due {
-        if self.ready.is_empty() { self.schedule.due() } else { Due::At(self.now) }
+        if self.ready.is_empty() { self.schedule.due() } else { Due::At(self.polled) }
     }
 
-    /// Gives the frame to the peer that it is for.
+    /// Keeps the frame for the peer that it is for.
     fn send(&mut self, frame: &[u8]) -> io::Result<()> {
-        let Self { peers, ready, now, .. } = self;
-        let peer = stream(frame).and_then(|stream| peers.get_mut(stream)).and_then(Option::as_mut);
-        if let Some(peer) = peer {
-            let mut send = |frame: &[u8]| ready.push_back((*now, frame.to_vec()));
-            peer.arrives(since_start(*now), frame, &mut send);
-        }
+        let mut buffer = self.spare.pop().unwrap_or_default();
+        buffer.clear();
+        buffer.extend_from_slice(frame);
+        self.answers.push_back(buffer);
         Ok(())
     }
 
