@@ -5,7 +5,7 @@
 //! at random in the packet path. A packet arrives at its scheduled time whether or not a worker polls,
 //! and its delay counts from there.
 //!
-//! Frames of conversations cannot be built before the run: each stream has a [far end](conversing) instead,
+//! Frames of conversations cannot be built before the run: each stream has a far end instead,
 //! which sends a message when the schedule says so.
 
 mod conversing;
