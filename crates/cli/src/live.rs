@@ -152,7 +152,7 @@ fn attend(
     let cpus = setup.options.cpus.clone();
     let new_senders = setup.new_senders.take();
     let length = Duration::from_secs_f64(live.seconds);
-    setup.run(|watch| {
+    let report = setup.run(|watch| {
         let over = AtomicBool::new(false);
         thread::scope(|scope| {
             if let Some(endpoint) = endpoint {
@@ -175,7 +175,14 @@ fn attend(
             }
             over.store(true, Ordering::Relaxed);
         });
-    })
+    });
+    if new_senders.is_some_and(|senders| senders.ran_out()) {
+        let streams = setup.options.streams;
+        messages::note(format_args!(
+            "all {streams} streams were taken at times, and further senders refused: give more --streams"
+        ));
+    }
+    report
 }
 
 fn shown(finished: &Finished, json: bool) -> miette::Result<String> {

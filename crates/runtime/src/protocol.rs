@@ -3,6 +3,7 @@
 use core::time::Duration;
 use warmcore_policy::dispatch::Layout;
 use warmcore_scenario::Parallelism;
+use warmcore_stack::wire::tcp::parse_frame;
 use warmcore_stack::wire::{classify, classify_tcp};
 use warmcore_stack::{
     CloseError, Config, Conversations, Delivery, DropReason, Exchange, Flow, FlowKey, IndependentStacks,
@@ -93,10 +94,12 @@ impl Protocol {
         }
     }
 
-    /// Why a frame of no stream is refused.
-    pub(crate) const fn no_session(&self) -> DropReason {
+    /// Why a frame of no stream is refused: a spoilt segment for what is wrong with it.
+    pub(crate) fn no_session(&self, frame: &[u8]) -> DropReason {
         match self.conversations {
-            Some(Conversations::Tcp(_)) => DropReason::TcpNoSession,
+            Some(Conversations::Tcp(_)) => {
+                parse_frame(self.config.link, frame).err().unwrap_or(DropReason::TcpNoSession)
+            }
             _ => DropReason::UdpNoSession,
         }
     }

@@ -54,7 +54,9 @@ impl Conversations {
                     window_scaling: false,
                     nagle: false,
                     delayed_ack: Duration::from_millis(40),
+                    initial_timeout: Duration::from_millis(300),
                     min_timeout: Duration::from_millis(200),
+                    retries: RETRIES,
                     max_segment_lifetime: Duration::from_secs(1),
                     changes,
                     ..tcp::Config::default()
@@ -67,6 +69,9 @@ impl Conversations {
     }
 }
 
+/// How often something is sent again before a connection is given up: after some 20 s if it was never
+/// established, so that its stream is free for another.
+const RETRIES: u32 = 5;
 /// Bytes of each buffer of a connection.
 const BUFFER: usize = 16 << 10;
 /// Payload of a datagram in a frame of Ethernet.

@@ -16,7 +16,7 @@ use crate::run_handle::{OpenStreamError, RunHandle};
 use hashbrown::{HashMap, HashSet};
 use queue::DeviceQueue;
 use std::net::Ipv4Addr;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
@@ -80,6 +80,7 @@ pub struct NewSenders {
     transport: Transport,
     /// The streams that were opened here.
     opened: Mutex<HashMap<StreamId, FlowKey>>,
+    ran_out: AtomicBool,
 }
 
 /// How often connections that have ended are looked for.
@@ -107,11 +108,19 @@ impl NewSenders {
         }
     }
 
+    /// Whether a sender came when every stream was taken.
+    pub fn ran_out(&self) -> bool {
+        self.ran_out.load(Ordering::Relaxed)
+    }
+
     fn open(&self, run: &RunHandle<'_>, flow: &Flow) {
         let opened = run.open(flow);
         let key = key(self.transport, flow);
         if let Ok(stream) = opened {
             self.opened.lock().unwrap_or_else(PoisonError::into_inner).insert(stream, key);
+        }
+        if matches!(opened, Err(OpenStreamError::TooMany { .. })) {
+            self.ran_out.store(true, Ordering::Relaxed);
         }
         self.open_flows.change(|flows| match opened {
             Err(OpenStreamError::TooMany { .. }) => flows.is_full = true,
@@ -154,8 +163,13 @@ pub fn open(live: &Live) -> Result<(Box<dyn Driver>, NewSenders), DriverError> {
     let (announcements, announced) = mpsc::channel();
     let (port, transport) = (live.port, live.transport);
     let local = LocalEndpoint { address, port, transport, verify_checksum: live.verifies_checksum() };
-    let new_senders =
-        NewSenders { announced, open_flows: Arc::clone(&open_flows), transport, opened: Mutex::default() };
+    let new_senders = NewSenders {
+        announced,
+        open_flows: Arc::clone(&open_flows),
+        transport,
+        opened: Mutex::default(),
+        ran_out: AtomicBool::new(false),
+    };
     Ok((Box::new(Device { kind: live.driver, interface, local, open_flows, announcements }), new_senders))
 }
 

@@ -61,7 +61,7 @@ impl<P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'_, '_, P, W, H> {
                     Ok(key) => protocol.find(&key),
                     Err(reason) => return self.tally.refused(reason),
                 };
-                let Some(stream) = stream else { return self.tally.refused(protocol.no_session()) };
+                let Some(stream) = stream else { return self.tally.refused(protocol.no_session(bytes)) };
                 let mut buffer = self.buffers.pop().unwrap_or_default();
                 buffer.fill(bytes);
                 (stream, Frame::Held(buffer))

@@ -19,6 +19,9 @@ use core::time::Duration;
 use hashbrown::DefaultHashBuilder;
 use warmcore_units::StreamId;
 
+/// After how long without a segment from its peer a connection is reset: there are no keep-alives.
+const IDLE_LIMIT: Duration = Duration::from_secs(120);
+
 pub(crate) struct TcpLayer<D: Discipline> {
     link: LinkKind,
     map: D::Guarded<ActiveMap<PortKey>>,
@@ -42,6 +45,10 @@ struct Conversation {
     config: Config,
     /// Of the frames that answer.
     builder: FrameBuilder,
+    /// Whether it was neither listening nor closed when something was sent last.
+    is_open: bool,
+    /// When its peer sent something last.
+    last_arrival: Duration,
     /// What the application answered and the connection has no room for yet. As long as there is some,
     /// nothing more is delivered, and the window tells the peer.
     unsent: Vec<u8>,
@@ -85,6 +92,7 @@ impl<D: Discipline> TcpLayer<D> {
             let conversation = &mut *conversation;
             conversation.renew(now, &self.hasher);
             conversation.builder.tags = self.link.tags(frame);
+            conversation.last_arrival = now;
             conversation.connection.arrives(now, &parsed.segment);
             conversation.serve(exchange, |payload, reply| {
                 deliver(Delivery { stream: state.stream, payload, frame, headers }, reply);
@@ -99,7 +107,13 @@ impl<D: Discipline> TcpLayer<D> {
     pub(super) fn time_passes(&self, now: Duration, part: usize, parts: usize, exchange: &mut Exchange) {
         let mut converse = |state: &TcpState| {
             let conversation = &mut *state.conversation.borrow_mut();
-            if conversation.connection.deadline().is_some_and(|deadline| deadline <= now) {
+            let is_forgotten = !conversation.is_idle()
+                && now.checked_sub(conversation.last_arrival).is_some_and(|since| since > IDLE_LIMIT);
+            if is_forgotten {
+                conversation.connection.abort();
+            }
+            let is_due = conversation.connection.deadline().is_some_and(|deadline| deadline <= now);
+            if is_forgotten || is_due {
                 conversation.connection.time_passes(now);
                 conversation.transmit(now, state.stream, exchange);
             }
@@ -131,7 +145,10 @@ impl<D: Discipline> TcpLayer<D> {
     pub(super) fn open(&mut self, flow: &Flow, below: SessionId, stream: StreamId, config: Config) {
         let builder = FrameBuilder::new(self.link, flow.reversed());
         let connection = Connection::listen(config, first_sequence(&self.hasher, Duration::ZERO, flow));
-        let conversation = RefCell::new(Conversation { connection, config, builder, unsent: Vec::new() });
+        let (last_arrival, unsent) = (Duration::ZERO, Vec::new());
+        let is_open = false;
+        let conversation = Conversation { connection, config, builder, is_open, last_arrival, unsent };
+        let conversation = RefCell::new(conversation);
         let session = self.sessions.open(TcpState { stream, received: Cell::new(0), conversation });
         self.map.exclusive().bind(PortKey::new(flow, below), session);
     }
@@ -195,7 +212,10 @@ impl Conversation {
         while let Some(segment) = self.connection.transmit(now) {
             exchange.push_segment(&self.builder, &segment);
         }
-        if self.connection.state() == State::Closed {
+        // A peer that went before the connection was established leaves it listening.
+        let is_open = !self.is_idle();
+        let was_open = core::mem::replace(&mut self.is_open, is_open);
+        if was_open && !is_open {
             cold_path();
             exchange.ended.push(stream);
         }

@@ -13,7 +13,7 @@ use warmcore_stack::{
     Config, Conversations, Delivery, DropReason, Exchange, Flow, IndependentStacks, LockingStack, OfferError,
     OpenError, Peer, Pool, References, SerialStack,
 };
-use warmcore_units::{StackId, StreamId};
+use warmcore_units::{StackId, StreamId, Transport};
 
 const STREAMS: usize = 3;
 
@@ -259,6 +259,51 @@ fn a_connection_can_be_opened_again_and_its_stream_given_to_another() {
     }
     stack.close(stream).unwrap();
     assert_eq!(stack.open(&flow(5)), Ok(stream));
+}
+
+/// The frames that `stack` sends until `end`, looked at every 100 ms, and when the stream ended.
+fn left_alone(stack: &SerialStack, begin: Duration, end: Duration) -> Option<Duration> {
+    let mut exchange = Exchange::default();
+    let mut now = begin;
+    while now < end {
+        now += Duration::from_millis(100);
+        stack.time_passes(now, 0, 1, &mut exchange);
+        if !exchange.ended().is_empty() {
+            return Some(now - begin);
+        }
+    }
+    None
+}
+
+#[test]
+fn a_peer_that_vanishes_gives_its_stream_back() {
+    let boot = BootId(NonZero::new(7).unwrap());
+    let tcp = Conversations::serving(Transport::Tcp, boot).unwrap();
+    let config = Config::default();
+    let begin = Duration::from_secs(1000);
+    for (frames, longest) in [(1, 30), (2, 130), (3, 130)] {
+        let mut stack = SerialStack::conversing(config, tcp);
+        let stream = stack.open(&flow(0)).unwrap();
+        let (pool, mut exchange) = (Pool::new(2), Exchange::default());
+        let mut peer = Peer::new(config, Some(tcp), flow(0));
+        let mut waiting = VecDeque::new();
+        let message = if frames == 2 { &b""[..] } else { b"hello" };
+        peer.offer(begin, message, &mut |frame| waiting.push_back(frame.to_vec())).unwrap();
+        // A SYN; then the acknowledgement of ours; then data, whose answer nobody acknowledges.
+        for _ in 0..frames {
+            let Some(frame) = waiting.pop_front() else { break };
+            let echo =
+                |delivery: Delivery<'_>, reply: &mut Vec<u8>| reply.extend_from_slice(delivery.payload);
+            stack.converse(begin, &pool, &frame, &mut exchange, echo).unwrap();
+            for answer in exchange.frames() {
+                peer.arrives(begin, answer, &mut |frame| waiting.push_back(frame.to_vec()));
+            }
+            exchange.clear();
+        }
+        let ended = left_alone(&stack, begin, begin + Duration::from_secs(300));
+        assert!(ended.is_some_and(|after| after < Duration::from_secs(longest)), "{frames}: {ended:?}");
+        assert!(stack.is_idle(stream));
+    }
 }
 
 #[test]

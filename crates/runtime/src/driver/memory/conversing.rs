@@ -91,6 +91,8 @@ impl Queue for Conversing {
             passed_on += 1;
         }
         let Self { schedule, peers, message, ready, unsent, .. } = self;
+        // What comes as fast as it is taken in waits until there is room.
+        let waits = schedule.saturating;
         schedule.receive(now, limit - passed_on, &mut |Incoming { at, bytes }| {
             let Bytes::Prepared(stream) = bytes else { return };
             let Some(peer) = peers.get_mut(stream as usize).and_then(Option::as_mut) else { return };
@@ -102,7 +104,8 @@ impl Queue for Conversing {
                     ready.push_back((at, frame.to_vec()));
                 }
             };
-            *unsent += u64::from(peer.offer(since_start(now), message, &mut send).is_err());
+            let is_busy = peer.offer(since_start(now), message, &mut send).is_err();
+            *unsent += u64::from(is_busy && !waits);
         });
         passed_on
     }
