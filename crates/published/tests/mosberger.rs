@@ -23,7 +23,7 @@ fn techniques_help_in_the_source_s_order_and_by_as_much_as_can_be_expected() {
         assert!(cycles.is_sorted_by(|before, after| before > after), "{stack}: {cycles:?}");
         let factor = of(Build::Bad).memory_cpi() / of(Build::All).memory_cpi();
         assert!(factor > 2.5, "{stack}: mCPI falls by {factor}");
-        // A quarter in the mean of random orders; 23 and 30 % in the linker's own.
+        // The goal is a quarter: it is 23 and 30 % in the linker's own order.
         let (out, std) = (of(Build::Out).unused, of(Build::Std).unused);
         assert!(out < 0.8 * std, "{stack}: outlining makes blocks denser, {out} of {std}");
         let replacements = |build| of(build).instruction_cache.replacements;

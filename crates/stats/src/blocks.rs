@@ -56,7 +56,7 @@ impl ChangeVerdict {
 /// excludes zero at most; the floor takes most of them.
 #[must_use]
 pub fn verdict(change: &Change, control: &Change) -> ChangeVerdict {
-    let floor = floor(control);
+    let floor = noise_floor(control);
     if change.low.ln_1p() > floor {
         ChangeVerdict::More
     } else if change.high.ln_1p() < -floor {
@@ -71,11 +71,11 @@ pub fn verdict(change: &Change, control: &Change) -> ChangeVerdict {
 #[must_use]
 pub fn smallest_visible(change: &Change, control: &Change) -> f64 {
     let half_width = (change.high.ln_1p() - change.low.ln_1p()) / 2.0;
-    (floor(control) + half_width).exp_m1()
+    (noise_floor(control) + half_width).exp_m1()
 }
 
 /// The largest distance from no change in the interval of the A/A difference.
-fn floor(control: &Change) -> f64 {
+fn noise_floor(control: &Change) -> f64 {
     control.low.ln_1p().abs().max(control.high.ln_1p().abs())
 }
 

@@ -110,11 +110,11 @@ fn more_connections_than_streams_come_one_after_the_other() {
 #[test]
 fn a_connection_beyond_the_limit_is_refused_at_once_and_the_others_live() {
     let outcome = served(DriverKind::Tun, Transport::Tcp, (Parallelism::Locking, 2), |peers| {
-        let kept = [connect(peers), connect(peers)];
+        let connected = [connect(peers), connect(peers)];
         let address = SocketAddr::from((peers.address, PORT));
         let third = peers.namespace.run(|| TcpStream::connect_timeout(&address, TIMEOUT)).unwrap();
         assert_eq!(third.map_err(|error| error.kind()).unwrap_err(), ErrorKind::ConnectionRefused);
-        kept.into_iter().for_each(|socket| echo(socket, 5000));
+        connected.into_iter().for_each(|socket| echo(socket, 5000));
     });
     let refused = |outcome: RunOutcome| outcome.report.total().refused[&DropReason::TcpNoSession];
     assert!(outcome.is_none_or(|outcome| refused(outcome) >= 1));
