@@ -209,6 +209,10 @@ impl FakeHost {
         };
         tree.put(format!("{parent}/net/{}/ifindex", nic.name), index);
         put_interface(tree, &nic.name, index, nic.receive, nic.transmit);
+        let sends = |vector: &&Vector| vector.action.contains("output");
+        let received: u64 =
+            device.vectors.iter().filter(|vector| !sends(vector)).map(|vector| vector.count).sum();
+        tree.put(format!("sys/class/net/{}/statistics/rx_packets", nic.name), received);
         tree.put(format!("sys/class/net/{}/device/uevent", nic.name), format!("DRIVER={}", device.driver));
     }
 }

@@ -25,6 +25,7 @@ pub mod counters;
 pub mod hosts;
 pub mod interrupts;
 
+mod earlier;
 mod fault_injector;
 mod host;
 mod processes;

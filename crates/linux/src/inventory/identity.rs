@@ -86,10 +86,13 @@ impl fmt::Display for Queue {
 }
 
 impl Queue {
-    /// Parses the queue from the name of an action, in the ways drivers write it: `eth0-TxRx-3`,
-    /// `eth0-Tx-Rx-3`, `eth0-rx-3`, `virtio2-input.3`, `eth0-q3-tx`, `mlx5_comp3@pci:0000:3b:00.0`.
-    pub(super) fn in_action(action: &str) -> Option<Self> {
+    /// Parses the queue of `interface` from the name of an action, in the ways drivers write it: `eth0-TxRx-3`,
+    /// `eth0-Tx-Rx-3`, `eth0-rx-3`, `eth0-3`, `virtio2-input.3`, `eth0-q3-tx`, `mlx5_comp3@pci:0000:3b:00.0`.
+    pub(super) fn in_action(action: &str, interface: &str) -> Option<Self> {
         let name = action.split('@').next()?.to_ascii_lowercase();
+        if name == "iwlwifi:default_queue" {
+            return Some(Self { direction: Direction::Both, number: 0 });
+        }
         let suffixed = [("-rx", Direction::Receive), ("-tx", Direction::Transmit)];
         for (suffix, direction) in suffixed {
             if let Some((_, number)) = name.strip_suffix(suffix).and_then(|name| name.rsplit_once("-q")) {
@@ -99,18 +102,27 @@ impl Queue {
         let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
         let number = name[stem.len()..].parse().ok()?;
         let stem = stem.trim_end_matches(['-', '.', ':', '_']);
+        if stem.len() < name.len() - 1
+            && stem == interface.to_ascii_lowercase()
+            && name[stem.len()..].starts_with('-')
+        {
+            return Some(Self { direction: Direction::Both, number });
+        }
         let direction = DIRECTIONS.iter().find(|(end, _)| stem.ends_with(end))?.1;
         Some(Self { direction, number })
     }
 }
 
 /// The suffix before the number and its direction. Longer suffixes come first.
-const DIRECTIONS: [(&str, Direction); 11] = [
+const DIRECTIONS: [(&str, Direction); 14] = [
     ("txrx", Direction::Both),
     ("tx-rx", Direction::Both),
     ("rxtx", Direction::Both),
     ("rx-tx", Direction::Both),
     ("-fp", Direction::Both),
+    ("-q", Direction::Both),
+    ("mana_q", Direction::Both),
+    ("iwlwifi:queue", Direction::Both),
     ("mlx5_comp", Direction::Both),
     ("mlx4", Direction::Both),
     ("rx", Direction::Receive),
@@ -138,12 +150,27 @@ mod tests {
             ("eth0-fp-4", "rxtx-4"),
             ("mlx5_comp12@pci:0000:3b:00.0", "rxtx-12"),
             ("mlx4-5@0000:05:00.0", "rxtx-5"),
+            ("eth0-7", "rxtx-7"),
+            ("eth0-q11", "rxtx-11"),
+            ("mana_q3@pci:7870:00:00.0", "rxtx-3"),
+            ("iwlwifi:default_queue", "rxtx-0"),
+            ("iwlwifi:queue_5", "rxtx-5"),
         ] {
-            let found = Queue::in_action(action).map(|queue| queue.to_string());
+            let found = Queue::in_action(action, "eth0").map(|queue| queue.to_string());
             assert_eq!(found.as_deref(), Some(queue), "{action}");
         }
-        for action in ["virtio2-config", "eth0", "mlx5_async0@pci:0000:3b:00.0", "nvme0q3", "é7", ""] {
-            assert_eq!(Queue::in_action(action), None, "{action}");
+        for action in [
+            "virtio2-config",
+            "eth0",
+            "eth1-7",
+            "mlx5_async0@pci:0000:3b:00.0",
+            "mana_hwc@pci:7870:00:00.0",
+            "iwlwifi:exception",
+            "nvme0q3",
+            "é7",
+            "",
+        ] {
+            assert_eq!(Queue::in_action(action, "eth0"), None, "{action}");
         }
     }
 }

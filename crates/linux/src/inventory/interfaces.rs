@@ -34,6 +34,8 @@ pub struct Interface {
     pub near: Option<CpuSet>,
     /// Its operational state, in the kernel's word: `up`, `down`, `unknown`.
     pub state: Option<String>,
+    /// Packets received since the driver was loaded.
+    pub received: Option<u64>,
     /// Its receive queues, by number.
     pub receive: Vec<ReceiveQueue>,
     /// Its transmit queues, by number.
@@ -108,6 +110,7 @@ fn interface(tree: &Tree, name: String, devices: &[PciDevice]) -> Result<Option<
         node,
         near: device.and_then(|device| device.near.clone()),
         state: tree.text(file("operstate")),
+        received: tree.value(file("statistics/rx_packets"), "a number of packets")?,
         receive: receive.collect::<Result<_, _>>()?,
         transmit: transmit.collect::<Result<_, _>>()?,
         name,

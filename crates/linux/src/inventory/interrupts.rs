@@ -37,7 +37,8 @@ pub struct Interrupt {
     pub devices: Vec<PciAddress>,
     /// The network interface it serves.
     pub interface: Option<String>,
-    /// The queue of that interface, if the name of an action shows it.
+    /// The queue of that interface, as the name of an action shows it, or else its place among the device's
+    /// interrupts.
     pub queue: Option<Queue>,
 }
 
@@ -209,7 +210,7 @@ fn served(devices: &[&PciDevice], actions: &[String]) -> Option<(String, Option<
         Some(()) => interfaces.next(),
         None => interfaces.find(named),
     }?;
-    Some((interface.clone(), actions.iter().find_map(|action| Queue::in_action(action))))
+    Some((interface.clone(), actions.iter().find_map(|action| Queue::in_action(action, interface))))
 }
 
 /// Whether `action` contains `interface` as a whole word: `eth1` is not in `eth10-rx-0`.

@@ -18,6 +18,7 @@
 //! | module | reads |
 //! |---|---|
 //! | `table`, `interrupts`, `identity` | `/proc/interrupts`, `/proc/irq`, and the identity of each interrupt |
+//! | `position` | nothing: it tells queues by the place of their interrupts, where names do not |
 //! | `pci` | PCI devices with their addresses, interrupts and interfaces |
 //! | `interfaces`, `mask` | network interfaces, their queues, and RPS, RFS and XPS |
 //! | `processors` | how each cpu spent its time, its softirqs and received packets |
@@ -27,6 +28,7 @@
 //! | `container` | signs of a container, and read-only mounts |
 //! | `activity` | only softirqs and rescheduling interrupts, to count them around a run |
 //! | `rates` | nothing: it computes rates from two inventories |
+//! | `observation` | nothing: it holds an inventory and the rates since an earlier one |
 //! | `on_cpu` | nothing: it selects what concerns one cpu |
 //! | `blind_spot` | nothing: it lists what cannot be seen here, and what would be needed |
 //!
@@ -43,8 +45,10 @@ mod identity;
 mod interfaces;
 mod interrupts;
 mod mask;
+mod observation;
 mod on_cpu;
 mod pci;
+mod position;
 mod processors;
 mod rates;
 pub(crate) mod rivals;
@@ -58,10 +62,11 @@ pub use blind_spot::BlindSpot;
 pub use identity::{Direction, InterruptId, InterruptSource, Queue};
 pub use interfaces::{Interface, ReceiveQueue, TransmitQueue};
 pub use interrupts::{Counts, Interrupt, Managed, SpecialInterrupt};
+pub use observation::{EARLIER, Observation};
 pub use on_cpu::OnCpu;
 pub use pci::{ParsePciAddressError, PciAddress};
 pub use processors::{Processor, Softnet};
-pub use rates::{CpuRates, InterruptRate, Rates, ThreadRate};
+pub use rates::{CpuRates, InterfaceRate, InterruptRate, Rates, ThreadRate};
 pub use rivals::{Evidence, LinkFile, OverwrittenSettings, Rival};
 pub use sockets::Sockets;
 pub use threads::{Cpuset, Thread, ThreadKey};
@@ -177,7 +182,9 @@ impl Probe {
         let online: Vec<CpuId> = machine.cpus.iter().map(|cpu| cpu.id).collect();
         let table = table::read(tree)?;
         let devices = pci::read(tree)?;
-        let interrupts = interrupts::read(tree, &table, &devices)?;
+        let interfaces = interfaces::read(tree, &devices)?;
+        let mut interrupts = interrupts::read(tree, &table, &devices)?;
+        position::number_queues(&mut interrupts, &interfaces);
         let processes = threads::read(tree, uptime, ran)?;
         Ok(Inventory {
             uptime,
@@ -190,7 +197,7 @@ impl Probe {
             interrupts,
             special_interrupts: interrupts::special(&table),
             default_affinity: mask::cpus(tree, "proc/irq/default_smp_affinity")?,
-            interfaces: interfaces::read(tree, &devices)?,
+            interfaces,
             rfs_flows: tree.value("proc/sys/net/core/rps_sock_flow_entries", "a number of flows")?,
             rivals: rivals::read(tree, &processes.names),
             threads: processes.threads,

@@ -1,6 +1,7 @@
 //! Rates computed from two inventories of one host.
 
 use super::identity::InterruptId;
+use super::interfaces::Interface;
 use super::interrupts::{Counts, Interrupt};
 use super::processors::Processor;
 use super::threads::{Thread, ThreadKey};
@@ -19,6 +20,8 @@ pub struct Rates {
     pub cpus: Vec<CpuRates>,
     /// Interrupts that occurred, the most frequent first.
     pub interrupts: Vec<InterruptRate>,
+    /// Packets that interfaces received, in order of name.
+    pub interfaces: Vec<InterfaceRate>,
     /// Threads that ran, the busiest first.
     pub threads: Vec<ThreadRate>,
 }
@@ -54,6 +57,15 @@ pub struct InterruptRate {
     pub rate: PerSecond,
     /// Its rate on each cpu that handled it.
     pub by_cpu: BTreeMap<CpuId, PerSecond>,
+}
+
+/// The rate of an interface.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct InterfaceRate {
+    /// Its name.
+    pub name: String,
+    /// Packets received.
+    pub received: PerSecond,
 }
 
 /// How busy a thread was.
@@ -94,6 +106,7 @@ impl Rates {
             elapsed,
             cpus: cpus.collect(),
             interrupts,
+            interfaces: interfaces(&earlier.interfaces, &later.interfaces, elapsed),
             threads: threads(earlier, &later.threads, elapsed),
         })
     }
@@ -157,6 +170,15 @@ fn interrupts(before: &[Interrupt], now: &[Interrupt], elapsed: Nanos) -> Vec<In
     let mut rates: Vec<InterruptRate> = now.iter().filter_map(rate_of).collect();
     rates.sort_by(|one, other| other.rate.0.total_cmp(&one.rate.0).then_with(|| one.id.cmp(&other.id)));
     rates
+}
+
+fn interfaces(before: &[Interface], now: &[Interface], elapsed: Nanos) -> Vec<InterfaceRate> {
+    let rate_of = |interface: &Interface| {
+        let earlier = before.iter().find(|earlier| earlier.index == interface.index)?;
+        let received = rate(earlier.received?, interface.received?, elapsed);
+        Some(InterfaceRate { name: interface.name.clone(), received })
+    };
+    now.iter().filter_map(rate_of).collect()
 }
 
 /// Computes the rates of threads. For a thread that the earlier inventory does not list, the earlier time
