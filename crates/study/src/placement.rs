@@ -1,8 +1,8 @@
 //! Where the interrupts, packets and threads of one host should go, why, and what that gains.
 //!
-//! This is a pure function of a picture of the host ([`Inventory`]) and of the costs measured there
-//! ([`Profile`]): it reads no clock and changes nothing. Foong, Fung & Newell (2004) found that
-//! interrupts and processes gain where both are placed, together; so a plan always says both.
+//! This is a pure function of what was seen of the host over an interval ([`Observation`]) and of the costs
+//! measured there ([`Profile`]): it reads no clock and changes nothing. Foong, Fung & Newell (2004) found that
+//! interrupts and processes gain where both are placed, together; so queues and readers are placed in one plan.
 //!
 //! | module | decides or knows |
 //! |---|---|
@@ -10,37 +10,46 @@
 //! | `cpu_pool` | the cpus that work may be put on, and what they share |
 //! | `cpu_order` | which of several equally good cpus is taken first |
 //! | `interrupts` | which cpus an interrupt goes to, and whether it can be moved |
-//! | `target_threads` | which threads are placed |
+//! | `target_threads` | which threads read the packets, by evidence |
 //! | `device_queues` | the receive queues, their share of the packets, and which cpus process them |
-//! | `threads` | the cpu of each thread |
-//! | `queues` | the cpu of each queue's interrupt |
-//! | `colocation` | threads, queues and packet steering together, for throughput or for latency |
-//! | `isolation` | everything else moved away from the cpus of the threads |
+//! | `masks` | the cpus of each reading process |
+//! | `threads` | a cpu for each thread, where each is to have its own |
+//! | `spread` | queues over the cores near their device |
+//! | `queues` | queues on or beside the cpus of pinned readers |
+//! | `sending` | which cpus send through which transmit queue |
+//! | `proposals` | the placements that are worth a comparison, for throughput or for latency |
+//! | `interrupt_cores` | all queues on a few cores that do nothing else |
+//! | `isolation` | everything else moved away from the cpus of the readers |
 //! | `layout` | what comes from other cores' caches under one layout, computed once |
 //! | `cost_model` | what that costs, by the profile and the simulator |
-//! | `worth` | whether a layout gains enough to be proposed |
+//! | `worth` | which layout is best, and whether it gains enough to be proposed |
 //! | `line`, `gain`, `lines` | the lines of a plan, with reasons and gains |
 //! | `checks` | whether the whole host is visible, who would undo a plan, and what is not known |
 //!
-//! Invariants: no line names a cpu that is offline, isolated or outside its thread's cpuset; no line
+//! Invariants: unless its user asks for cores that do nothing else, a plan never makes the busiest cpu take in
+//! more of the packets or interrupts, and none has a forecast that is worse than the present; no line names a cpu that is offline, isolated or outside its thread's cpuset; no line
 //! is about an interrupt that the kernel manages; what a restricted process sees is not taken for the
 //! host; every gain is computed, or says why it cannot be; and renumbering the same cpus gives the
 //! same plan, except among cpus that nothing distinguishes.
 
 mod checks;
-mod colocation;
 mod context;
 mod cost_model;
 mod cpu_order;
 mod cpu_pool;
 mod device_queues;
 mod gain;
+mod interrupt_cores;
 mod interrupts;
 mod isolation;
 mod layout;
 mod line;
 mod lines;
+mod masks;
+mod proposals;
 mod queues;
+mod sending;
+mod spread;
 mod target_threads;
 mod threads;
 mod worth;
@@ -54,7 +63,7 @@ use core::fmt;
 use core::str::FromStr;
 use serde::{Deserialize, Serialize};
 use warmcore_costs::Profile;
-use warmcore_linux::Inventory;
+use warmcore_linux::inventory::Observation;
 use warmcore_linux::tuning::{Fingerprint, Line, Plan};
 use warmcore_units::PerSecond;
 
@@ -74,9 +83,9 @@ pub enum Goal {
 /// Which threads are placed.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub enum Target {
-    /// The busiest threads of users.
+    /// The busy threads of processes that were seen to receive data through network sockets.
     #[default]
-    Busiest,
+    Evident,
     /// The threads of this process.
     Process(u32),
     /// Threads of this name, and those of processes of this name.
@@ -92,7 +101,14 @@ pub struct Request<'a> {
     pub target: &'a Target,
     /// What the placement optimises.
     pub goal: Goal,
-    /// How many packets arrive; `None`: the average since the machine started.
+    /// The interfaces whose queues are spread over the cores near them, busy or not; none: every interface with a
+    /// device, as its packets and their readers ask for.
+    pub interfaces: &'a [String],
+    /// How many cores are for interrupts and nothing else.
+    pub interrupt_cores: Option<usize>,
+    /// Whether each thread gets a cpu of its own; otherwise each process gets a mask.
+    pub pin: bool,
+    /// How many packets arrive; `None`: as many as were seen to.
     pub rate: Option<PerSecond>,
     /// What packets cost on this host.
     pub profile: Option<&'a Profile>,
@@ -134,14 +150,31 @@ pub enum Unplaceable {
     #[error("{}", no_threads(.0))]
     NoThreads(Target),
     /// No device receives packets.
-    #[error(
-        "no interface with a device, or none whose queues and interrupts can be told: there are no packets to place \
-         threads near"
-    )]
+    #[error("no interface with a device whose queues and interrupts can be told: there is nothing to place")]
     NoQueues,
+    /// There is no such interface.
+    #[error("no interface `{name}` on this host: expected one of {present}")]
+    NoInterface {
+        /// The name that was given.
+        name: String,
+        /// The interfaces with a device.
+        present: String,
+    },
+    /// The interface has no interrupts.
+    #[error("no interrupts of {0} can be told: it has no device of its own, or the kernel shows none")]
+    NoQueuesOf(String),
+    /// Too few packets arrive.
+    #[error(
+        "packets arrive at {0}: their work is a small part of one cpu, wherever it is done. Plan while the host is busy, give \
+         --rate, or name an interface with --nic"
+    )]
+    Quiet(PerSecond),
+    /// Nobody is known whose cpus could be kept free.
+    #[error("nobody was seen to receive packets: say whose cpus are to be kept free, with --for")]
+    NobodyToIsolate,
     /// Isolated threads would leave no cpu for the rest.
     #[error(
-        "the threads meant take every core: nothing is left for interrupts and other threads. Mean fewer, with --for"
+        "nothing is left: interrupts and threads that are to be apart would take every core. Name fewer threads with --for, or fewer --interrupt-cores"
     )]
     NothingLeft,
     /// No change would gain anything.
@@ -151,7 +184,7 @@ pub enum Unplaceable {
 
 fn no_threads(target: &Target) -> String {
     match target {
-        Target::Busiest => "no user's thread is busy: say whose threads are meant, with --for".to_owned(),
+        Target::Evident => "nobody was seen to receive packets: say who does, with --for".to_owned(),
         target => {
             format!(
                 "no busy thread of {target}: `warmcore host show` tells which are busy. Plan while it works"
@@ -164,7 +197,7 @@ impl fmt::Display for Target {
     /// Whose threads they are.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Busiest => f.write_str("the busiest processes"),
+            Self::Evident => f.write_str("the processes that receive data"),
             Self::Process(pid) => write!(f, "process {pid}"),
             Self::Name(name) => write!(f, "a process or thread named `{name}`"),
             Self::Group(group) => write!(f, "control group {group}"),
@@ -195,17 +228,18 @@ impl fmt::Display for Goal {
     }
 }
 
-/// Decides where the threads and packets of the host in `picture` should go.
+/// Decides where the queues and readers of the host in `observed` should go.
 ///
 /// # Errors
 /// Why there is no plan, or none that gains anything.
-pub fn place(picture: &Inventory, request: &Request<'_>) -> Result<HostPlacement, Unplaceable> {
-    checks::check_visible(picture)?;
-    let context = Context::new(picture, request)?;
+pub fn place(observed: &Observation, request: &Request<'_>) -> Result<HostPlacement, Unplaceable> {
+    checks::check_visible(&observed.inventory)?;
+    let context = Context::new(observed, request)?;
+    worth::check_load(&context)?;
     let (proposal, lines) = match request.goal {
         Goal::Isolation => isolation::choose(&context)?,
         Goal::Throughput | Goal::Latency => {
-            let proposal = colocation::choose(&context);
+            let proposal = worth::best(&context, proposals::find(&context)?)?;
             let lines = lines::lines(&context, &proposal);
             (proposal, lines)
         }
@@ -230,5 +264,14 @@ fn host_placement(
     let unforeseen = performance.as_ref().err().map(ToString::to_string);
     let notes = checks::notes(context, &plan);
     let [now, then] = performance.map_or([None, None], |both| both.map(Some));
-    HostPlacement { goal: context.goal, plan, lines, rate: context.rate, now, then, unforeseen, notes }
+    HostPlacement {
+        goal: context.request.goal,
+        plan,
+        lines,
+        rate: context.rate,
+        now,
+        then,
+        unforeseen,
+        notes,
+    }
 }

@@ -29,6 +29,11 @@ pub(crate) enum HostCommand {
 
     /// Say where interrupts, packets and threads should go, why, and what is gained
     ///
+    /// The host is watched for ten seconds first, for counts since boot do not tell what it does now. Queues are spread
+    /// over the cores near their device; processes that were seen to receive data, or that --for names, get the cpus
+    /// near it. No plan makes the busiest cpu take in more than now, except with --interrupt-cores and --goal
+    /// isolation.
+    ///
     /// The plan keeps to the cpus that are online, not isolated, and in the threads' control groups; it leaves
     /// alone the interrupts that the kernel manages. Gains are computed from the costs that `warmcore calibrate`
     /// has measured (--profile); without them, gains are unknown. Nothing is changed: `warmcore host apply` takes
@@ -85,6 +90,10 @@ pub(crate) struct CaptureArguments {
     #[arg(long, value_name = "DIR")]
     pub(crate) root: Option<PathBuf>,
 
+    /// How long to watch the host: the copy holds its files from the beginning and from the end
+    #[arg(long, value_name = "SECONDS", value_parser = quantity::pause, default_value = "10", conflicts_with_all = ["root", "example"])]
+    pub(crate) sample: Duration,
+
     /// Write a made-up host instead, on which to try `host plan`, `host apply` and `host undo` with --root
     #[arg(long, value_name = "HOST", value_parser = example_names(), conflicts_with = "root")]
     pub(crate) example: Option<hosts::HostFn>,
@@ -97,16 +106,32 @@ fn example_names() -> impl TypedValueParser<Value = hosts::HostFn> {
 
 #[derive(Args, Debug)]
 pub(crate) struct PlanArguments {
-    /// Whose threads to place: the number of a process, the name of a process or thread, or a control group such
-    /// as /system.slice/nginx.service [default: the busiest]
+    /// Who reads the packets: the number of a process, the name of a process or thread, or a control group such
+    /// as /system.slice/nginx.service [default: who is seen to receive data]
     #[arg(long = "for", value_name = "PID|NAME|CGROUP")]
     pub(crate) subject: Option<Target>,
+
+    /// Spread the queues of this interface over the cores near it, busy or not; may be given again
+    #[arg(long = "nic", value_name = "INTERFACE", conflicts_with = "subject")]
+    pub(crate) interfaces: Vec<String>,
+
+    /// Keep so many cores for interrupts and nothing else
+    #[arg(long, value_name = "CORES", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) interrupt_cores: Option<u16>,
+
+    /// Give each thread a cpu of its own, instead of one mask to each process
+    #[arg(long)]
+    pub(crate) pin: bool,
+
+    /// How long to watch the host first
+    #[arg(long, value_name = "SECONDS", value_parser = quantity::pause, default_value = "10", conflicts_with = "root")]
+    pub(crate) sample: Duration,
 
     /// What to optimise for
     #[arg(long, value_name = "GOAL", value_parser = values::names::<Goal>(), default_value = "throughput")]
     pub(crate) goal: Goal,
 
-    /// Packets per second [default: the average since the machine started]
+    /// Packets per second [default: as many as are seen to arrive]
     #[arg(long, value_name = "PACKETS", value_parser = quantity::rate, requires = "profile")]
     pub(crate) rate: Option<PerSecond>,
 

@@ -1,45 +1,100 @@
 //! `warmcore host capture`.
 
 use crate::args::host::CaptureArguments;
+use crate::messages;
 use crate::misuse::{OrMisuse, misuse};
 use crate::probe::probe;
 use miette::{IntoDiagnostic, WrapErr};
 use std::fs;
 use std::path::Path;
+use std::thread::sleep;
+use std::time::Duration;
+use warmcore_linux::ProbeError;
 use warmcore_linux::fake::Tree;
+use warmcore_linux::inventory::{EARLIER, Observation};
 
 pub(crate) fn run(arguments: &CaptureArguments) -> miette::Result<()> {
     let folder = &arguments.folder;
     refuse_what_is_there(folder)?;
-    let (tree, more) = match arguments.example {
-        Some(made_up) => (made_up(), String::new()),
-        None => seen(arguments.root.as_deref())?,
+    let Copy { earlier, later, warning } = match arguments.example {
+        Some(made_up) => made_up_copy(&made_up()),
+        None => match arguments.root.as_deref() {
+            Some(root) => copy_of(root)?,
+            None => watched(arguments.sample)?,
+        },
     };
     fs::create_dir_all(folder)
         .or_misuse()
         .wrap_err_with(|| format!("cannot create the folder {}", folder.display()))?;
-    tree.write_to(folder)
-        .into_diagnostic()
-        .wrap_err_with(|| format!("cannot write the capture into {}", folder.display()))?;
+    for (tree, folder) in [(Some(&later), folder.clone()), (earlier.as_ref(), folder.join(EARLIER))] {
+        let Some(tree) = tree else { continue };
+        tree.write_to(&folder)
+            .into_diagnostic()
+            .wrap_err_with(|| format!("cannot write the capture into {}", folder.display()))?;
+    }
     let shown = folder.display();
+    let count = later.files.len() + earlier.as_ref().map_or(0, |tree| tree.files.len());
     let text = format!(
-        "{shown} holds {} files. To look at them: `warmcore host show --root {shown}`.\n{more}",
-        tree.files.len()
+        "{shown} holds {count} files. To look at them: `warmcore host show --root {shown}`.\n{warning}"
     );
     crate::output::print(text.as_bytes())
 }
 
-/// The files that a look at this machine, or at what is below `root`, reads, and what to know of them.
-fn seen(root: Option<&Path>) -> miette::Result<(Tree, String)> {
-    let (probe, recording) = probe(root)?.recorded();
+/// The files that a look at a host reads: at the end of an interval, and at its beginning.
+struct Copy {
+    earlier: Option<Tree>,
+    later: Tree,
+    /// What to know of them.
+    warning: String,
+}
+
+/// How long ago the first half of a made-up host was.
+const MADE_UP_INTERVAL: f64 = 10.0;
+
+fn made_up_copy(host: &Tree) -> Copy {
+    Copy { earlier: Some(host.earlier(MADE_UP_INTERVAL)), later: host.clone(), warning: String::new() }
+}
+
+/// Looks at this machine twice, `interval` apart.
+fn watched(interval: Duration) -> miette::Result<Copy> {
+    let ((first, earlier), (second, later)) = (probe(None)?.recorded(), probe(None)?.recorded());
+    messages::status(format!("Watching the host for {:.0} s.", interval.as_secs_f64()));
+    let looked = first.inventory().and_then(|inventory| {
+        sleep(interval);
+        second.inventory_after(&inventory)
+    });
+    if looked.is_err() {
+        // What can be read now still tells why.
+        let _ = second.inventory();
+    }
+    Ok(copied(Some(earlier.tree()), later.tree(), looked.err()))
+}
+
+/// Looks at the capture in `root`, at both halves if it has them.
+fn copy_of(root: &Path) -> miette::Result<Copy> {
+    let (second, later) = probe(Some(root))?.recorded();
+    let half = root.join(EARLIER);
+    if !half.is_dir() {
+        let ended = second.inventory().err();
+        return Ok(copied(None, later.tree(), ended));
+    }
+    let (first, earlier) = probe(Some(&half))?.recorded();
+    let ended = Observation::of_probes(&first, &second).err();
+    if ended.is_some() {
+        let _ = second.inventory();
+    }
+    Ok(copied(Some(earlier.tree()), later.tree(), ended))
+}
+
+fn copied(earlier: Option<Tree>, later: Tree, ended: Option<ProbeError>) -> Copy {
     // Captures are wanted above all of hosts that cannot be read.
-    let ended = probe.inventory().err().map(|error| {
+    let ended = ended.map(|error| {
         format!(
             "Reading ended early, and so does the copy: {error}. A look with --root will end there as well.\n"
         )
     });
     let warning = "Names of programs, interfaces and control groups are in it: look through it before you hand it on.\n";
-    Ok((recording.tree(), warning.to_owned() + &ended.unwrap_or_default()))
+    Copy { earlier, later, warning: warning.to_owned() + &ended.unwrap_or_default() }
 }
 
 /// A folder with files in it would be a mixture of two machines afterwards.

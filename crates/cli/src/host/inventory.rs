@@ -1,7 +1,12 @@
 //! The inventory of a host, and how `--json` prints it.
 
+use crate::messages;
+use crate::probe::{look, probe};
 use miette::{IntoDiagnostic, WrapErr};
 use serde::Serialize;
+use std::path::Path;
+use std::time::Duration;
+use warmcore_linux::inventory::{EARLIER, Observation};
 use warmcore_linux::{Inventory, ProbeError, Rates};
 
 /// Version of what `--json` prints.
@@ -10,6 +15,26 @@ const SCHEMA: u32 = 1;
 /// The result of a look at the host, with the words for the user where it failed.
 pub(super) fn looked(look: Result<Inventory, ProbeError>) -> miette::Result<Inventory> {
     look.into_diagnostic().wrap_err("cannot look at the host")
+}
+
+/// Watches this host for `interval`, or looks at the capture in `root`.
+pub(super) fn observed(root: Option<&Path>, interval: Duration) -> miette::Result<Observation> {
+    if let Some(root) = root {
+        return captured(root);
+    }
+    messages::status(format!("Watching the host for {:.0} s.", interval.as_secs_f64()));
+    probe(None)?.observe(interval).into_diagnostic().wrap_err("cannot look at the host")
+}
+
+/// Looks at the capture in `root`: at both halves, if it has them.
+pub(super) fn captured(root: &Path) -> miette::Result<Observation> {
+    let half = root.join(EARLIER);
+    let earlier = half.is_dir().then(|| probe(Some(&half))).transpose()?;
+    let seen = look(Some(root), |later| match &earlier {
+        Some(earlier) => Observation::of_probes(earlier, later),
+        None => later.inventory().map(Observation::single),
+    })?;
+    seen.into_diagnostic().wrap_err("cannot look at the host")
 }
 
 /// What `--json` prints: the inventory, what could not be found out about the machine, and the rates since the

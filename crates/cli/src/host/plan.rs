@@ -1,15 +1,13 @@
 //! `warmcore host plan`.
 
-use super::inventory::looked;
+use super::inventory::observed;
 use crate::args::host::PlanArguments;
 use crate::calibrate::existing;
 use crate::json::{self, Versioned};
 use crate::misuse::{OrMisuse, misuse};
-use crate::probe::look;
 use crate::{documents, folder, messages, terminal};
 use miette::{IntoDiagnostic, miette};
 use std::path::Path;
-use warmcore_linux::Probe;
 use warmcore_record::atomic_file;
 use warmcore_study::placement::{HostPlacement, Request, Target, Unplaceable, place};
 
@@ -21,17 +19,21 @@ pub(crate) fn run(arguments: &PlanArguments) -> miette::Result<()> {
         atomic_file::check(file, existing(arguments.force)).or_misuse()?;
     }
     let profile = arguments.profile.as_ref().map(documents::profile).transpose()?;
-    let picture = looked(look(arguments.root.as_deref(), Probe::inventory)?)?;
-    let busiest = Target::Busiest;
+    let observed = observed(arguments.root.as_deref(), arguments.sample)?;
+    let evident = Target::Evident;
     let request = Request {
-        target: arguments.subject.as_ref().unwrap_or(&busiest),
+        target: arguments.subject.as_ref().unwrap_or(&evident),
+        interfaces: &arguments.interfaces,
+        interrupt_cores: arguments.interrupt_cores.map(usize::from),
+        pin: arguments.pin,
         goal: arguments.goal,
         rate: arguments.rate,
         profile: profile.as_ref(),
     };
     describe(&request);
-    let placement = place(&picture, &request).map_err(|why| match why {
+    let placement = place(&observed, &request).map_err(|why| match why {
         Unplaceable::NoThreads(_) if arguments.subject.is_some() => misuse(format!("--for: {why}")),
+        Unplaceable::NoInterface { .. } => misuse(format!("--nic: {why}")),
         why => miette!("no plan: {why}"),
     })?;
     let changes = placement.lines.iter().filter(|line| line.changes).count();
@@ -56,8 +58,8 @@ pub(crate) fn run(arguments: &PlanArguments) -> miette::Result<()> {
 
 /// Says with --verbose what is planned for, and with which costs.
 fn describe(request: &Request<'_>) {
-    let Request { target, goal, rate, profile } = request;
-    let rate = rate.map_or_else(|| "the average since the start".to_owned(), |rate| rate.to_string());
+    let Request { target, goal, rate, profile, .. } = request;
+    let rate = rate.map_or_else(|| "as seen".to_owned(), |rate| rate.to_string());
     messages::detail(format_args!(
         "planning for {goal}, with the threads of {target}; packets arrive at: {rate}"
     ));

@@ -1,6 +1,6 @@
 //! `warmcore host show`.
 
-use super::inventory::{Printed, looked};
+use super::inventory::{Printed, captured, looked};
 use super::picture::picture;
 use super::{page, watch};
 use crate::args::host::ShowArguments;
@@ -9,8 +9,18 @@ use crate::folder;
 use crate::json;
 use crate::misuse::OrMisuse;
 use crate::probe::{look, probe};
+use std::path::Path;
 use warmcore_linux::Probe;
+use warmcore_linux::inventory::Observation;
 use warmcore_record::atomic_file;
+
+/// One look at this host, which takes no time, or what a capture saw.
+fn seen(root: Option<&Path>) -> miette::Result<Observation> {
+    match root {
+        Some(root) => captured(root),
+        None => looked(look(None, Probe::inventory)?).map(Observation::single),
+    }
+}
 
 pub(crate) fn run(arguments: &ShowArguments) -> miette::Result<()> {
     let root = arguments.root.as_deref();
@@ -21,16 +31,17 @@ pub(crate) fn run(arguments: &ShowArguments) -> miette::Result<()> {
     if let Some(file) = &arguments.html {
         atomic_file::check(file, existing).or_misuse()?;
     }
-    let inventory = looked(look(root, Probe::inventory)?)?;
+    let observed = seen(root)?;
+    let (inventory, rates) = (&observed.inventory, observed.rates.as_ref());
     if let Some(file) = &arguments.html {
-        let page = warmcore_report::render(&page::document(&inventory));
+        let page = warmcore_report::render(&page::document(inventory));
         folder::write(file, page.as_bytes(), existing)?;
         return crate::output::print(format!("{}\n", file.display()).as_bytes());
     }
     let text = if arguments.json {
-        json::pretty(&Printed::new(&inventory, None))?
+        json::pretty(&Printed::new(inventory, rates))?
     } else {
-        picture(&inventory, None)
+        picture(inventory, rates)
     };
     crate::output::print(text.as_bytes())
 }

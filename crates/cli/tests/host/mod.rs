@@ -15,6 +15,7 @@ use warmcore_linux::fake::{Tree, hosts};
 fn written(tree: &Tree) -> (TempDir, String) {
     let (folder, path) = folder_with("");
     tree.write_to(&path).expect("a tree can be written");
+    tree.earlier(10.0).write_to(&path.join("earlier")).expect("a tree can be written");
     (folder, path.to_string_lossy().into_owned())
 }
 
@@ -72,7 +73,7 @@ fn a_large_host_still_fits_a_screen_and_all_of_it_is_in_json() {
     assert_eq!(first["id"]["source"]["pci"], "0000:81:00.0");
     assert_eq!((&first["interface"], &first["queue"]["number"]), (&Value::from("eth0"), &Value::from(0)));
     assert_eq!((&first["allowed"], &first["managed"]), (&Value::from("32"), &Value::from("unknown")));
-    assert_eq!(all["rates"], Value::Null);
+    assert_eq!(all["rates"]["elapsed"], 1e10, "a capture holds two looks, ten seconds apart");
 }
 
 #[test]
@@ -92,7 +93,8 @@ fn a_capture_shows_the_same_picture() {
 fn this_host_is_shown_and_captured() {
     let (_folder, path) = folder_with("");
     assert!(shown(&[], &path).contains("cpus on"));
-    assert!(warmcore(&["host", "capture", "first"], &path).status.success());
+    assert!(warmcore(&["host", "capture", "first", "--sample", "0.2"], &path).status.success());
+    assert!(path.join("first/earlier/proc/uptime").is_file(), "a capture holds two pictures");
     assert!(warmcore(&["host", "capture", "again", "--root", "first"], &path).status.success());
     let [first, again] = ["first", "again"].map(|copy| json(&path.join(copy).to_string_lossy()));
     assert_eq!(first, again);
@@ -152,25 +154,32 @@ fn watching_shows_rates_until_nobody_reads() {
 #[test]
 fn a_plan_goes_from_the_picture_to_the_host_and_back() {
     let (folder, root) = written(&hosts::crossed());
-    let plan = ["host", "plan", "--root", &root, "--profile", "sgi-challenge-xl", "--out", "plan.toml"];
+    let profile = ["--profile", "sgi-challenge-xl", "--for", "/system.slice"];
+    let plan = [&["host", "plan", "--root", &root], &profile[..], &["--out", "plan.toml"]].concat();
     let output = warmcore(&plan, folder.path());
     assert!(output.status.success(), "{}", text(&output.stderr));
     let said = words(&text(&output.stdout));
-    for expected in
-        ["RPS cpus of eth0 rx-0", "packets follow their readers", " ± ", "% less", "host apply plan.toml"]
-    {
+    for expected in [
+        "RPS cpus of eth0 rx-0",
+        "packets follow their readers",
+        " ± ",
+        "% less",
+        "host apply plan.toml",
+        "Seen within 10.0 s",
+    ] {
         assert!(said.contains(expected), "{expected}: {said}");
     }
     assert!(refusal(&plan, folder.path()).contains("plan.toml"), "an earlier plan is not overwritten");
 
-    let piped = warmcore(&plan[..6], folder.path());
+    let piped = warmcore(&plan[..8], folder.path());
     assert!(piped.status.success() && words(&text(&piped.stderr)).contains("RPS cpus of eth0 rx-0"));
     let written = fs::read_to_string(folder.path().join("plan.toml")).expect("a plan");
     assert_eq!(text(&piped.stdout), written, "the plan alone is on standard output");
 
     let mask = folder.path().join(&root).join("sys/class/net/eth0/queues/rx-0/rps_cpus");
     let before = fs::read_to_string(&mask).expect("a mask");
-    let apply = ["host", "apply", "plan.toml", "--yes", "--root", &root, "--journal", "journals"];
+    let apply =
+        ["host", "apply", "plan.toml", "--yes", "--partial", "--root", &root, "--journal", "journals"];
     let applied = warmcore(&apply, folder.path());
     assert!(applied.status.success(), "{}", text(&applied.stderr));
     assert_ne!(fs::read_to_string(&mask).expect("a mask"), before);
@@ -185,12 +194,28 @@ fn where_there_is_no_plan_the_reason_is_said_and_nothing_is_written() {
         (hosts::container(), vec![], "this is a container"),
         (hosts::bare(), vec![], "no interface with a device"),
         (hosts::small_vm(), vec!["--for", "writer"], "no busy thread of a process or thread named `writer`"),
-        (hosts::small_vm(), vec![], "nothing to gain"),
-        (hosts::crossed(), vec!["--goal", "isolation"], "nothing is left for interrupts"),
+        (
+            hosts::small_vm(),
+            vec!["--for", "reader"],
+            "packets arrive at 27.7 /s: their work is a small part of one cpu",
+        ),
+        (hosts::arm_server(), vec![], "nothing to gain"),
+        (
+            hosts::arm_server(),
+            vec!["--nic", "eth9"],
+            "no interface `eth9` on this host: expected one of eth0",
+        ),
+        (hosts::crossed(), vec!["--goal", "isolation"], "say whose cpus are to be kept free, with --for"),
+        (
+            hosts::crossed(),
+            vec!["--goal", "isolation", "--for", "/system.slice"],
+            "interrupts and threads that are to be apart would take every core",
+        ),
+        (hosts::crossed(), vec!["--interrupt-cores", "2"], "fewer --interrupt-cores"),
     ] {
         let (folder, root) = written(&tree);
         let plan = [&["host", "plan", "--root", &root, "--out", "plan.toml"], &flags[..]].concat();
-        let status = if flags.contains(&"--for") { 2 } else { 1 };
+        let status = if flags.contains(&"writer") || flags.contains(&"eth9") { 2 } else { 1 };
         let error = words(&ended(&plan, folder.path(), status));
         assert!(error.contains(expected), "{expected}: {error}");
         assert!(!folder.path().join("plan.toml").exists(), "{error}");

@@ -4,15 +4,16 @@ use super::Tree;
 
 impl Tree {
     /// Returns the files as they were `seconds` earlier, on a host that has done the same ever since it
-    /// was started. Counts of cpus, interrupts, packets and threads are scaled; all other files are equal.
+    /// was started. Counts of cpus, interrupts, packets and threads are scaled; all other files are equal, and
+    /// so is a host without an uptime.
     ///
     /// # Panics
-    /// If the tree has no uptime longer than `seconds`.
+    /// If the host was started less than `seconds` ago.
     #[must_use]
     pub fn earlier(&self, seconds: f64) -> Self {
         let uptime =
             self.files.get("proc/uptime").and_then(|text| text.split_whitespace().next()?.parse().ok());
-        let uptime: f64 = uptime.expect("a fake host has an uptime");
+        let Some(uptime): Option<f64> = uptime else { return self.clone() };
         assert!(uptime > seconds, "the host was started {uptime} s ago");
         let share = (uptime - seconds) / uptime;
         let mut tree = self.clone();

@@ -268,7 +268,7 @@ fn nic(address: &str, name: &str, queues: u32, node: Option<u32>, cpus: &CpuSet)
         action: format!("{name}-TxRx-{queue}"),
         allowed: [cpu].into_iter().collect(),
         effective: cpu,
-        count: 1_000_000 + u64::from(queue),
+        count: 10_000_000 + u64::from(queue),
         managed: false,
     };
     let in_turn: Vec<CpuId> = cpus.iter().collect();

@@ -66,7 +66,7 @@ pub use observation::{EARLIER, Observation};
 pub use on_cpu::OnCpu;
 pub use pci::{ParsePciAddressError, PciAddress};
 pub use processors::{Processor, Softnet};
-pub use rates::{CpuRates, InterfaceRate, InterruptRate, Rates, ThreadRate};
+pub use rates::{CpuRates, InterfaceRate, InterruptRate, Rates, ReceiverRate, ThreadRate};
 pub use rivals::{Evidence, LinkFile, OverwrittenSettings, Rival};
 pub use sockets::Sockets;
 pub use threads::{Cpuset, Thread, ThreadKey};

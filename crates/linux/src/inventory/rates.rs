@@ -20,6 +20,8 @@ pub struct Rates {
     pub cpus: Vec<CpuRates>,
     /// Interrupts that occurred, the most frequent first.
     pub interrupts: Vec<InterruptRate>,
+    /// Processes that received data through network sockets, in order of number.
+    pub receivers: Vec<ReceiverRate>,
     /// Packets that interfaces received, in order of name.
     pub interfaces: Vec<InterfaceRate>,
     /// Threads that ran, the busiest first.
@@ -68,6 +70,15 @@ pub struct InterfaceRate {
     pub received: PerSecond,
 }
 
+/// How much a process received through network sockets.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct ReceiverRate {
+    /// The number of the process.
+    pub pid: u32,
+    /// Bytes received per second.
+    pub bytes: PerSecond,
+}
+
 /// How busy a thread was.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct ThreadRate {
@@ -85,6 +96,12 @@ pub struct ThreadRate {
 }
 
 impl Rates {
+    /// Whether process `pid` was seen to receive data through network sockets.
+    #[must_use]
+    pub fn receives(&self, pid: u32) -> bool {
+        self.receivers.iter().any(|receiver| receiver.pid == pid)
+    }
+
     /// Computes the rates from `earlier` to `later`; `None` if the uptime is unknown or no time passed.
     #[must_use]
     pub fn between(earlier: &Inventory, later: &Inventory) -> Option<Self> {
@@ -106,6 +123,7 @@ impl Rates {
             elapsed,
             cpus: cpus.collect(),
             interrupts,
+            receivers: Vec::new(),
             interfaces: interfaces(&earlier.interfaces, &later.interfaces, elapsed),
             threads: threads(earlier, &later.threads, elapsed),
         })

@@ -1,6 +1,7 @@
 //! Whether the whole host is visible, who would undo a plan, and what its figures rest on.
 
 use super::{Context, Unplaceable};
+use std::collections::BTreeSet;
 use warmcore_linux::Inventory;
 use warmcore_linux::inventory::Managed;
 use warmcore_linux::tuning::Plan;
@@ -34,18 +35,41 @@ pub(super) fn check_visible(picture: &Inventory) -> Result<(), Unplaceable> {
 
 /// What else to know, a sentence each.
 pub(super) fn notes(context: &Context<'_>, plan: &Plan) -> Vec<String> {
-    let mut notes: Vec<String> =
-        rivals::in_inventory(plan, context.picture).iter().map(ToString::to_string).collect();
+    let mut notes = vec![seen(context)];
+    notes.extend(rivals::in_inventory(plan, context.picture).iter().map(ToString::to_string));
     notes.extend(unmovable(context));
     notes.extend(unknown_whether_managed(context));
     if context.costs.is_ok() {
         notes.push(
             "Gains are those of the UDP/IP receive path that the profile was measured with, for packets that are \
-             spread over queues and threads as interrupts and busy time are."
+             spread over queues as interrupts are, and over readers as busy time is."
                 .to_owned(),
         );
     }
     notes
+}
+
+/// What the plan rests on: what happened while the host was observed.
+fn seen(context: &Context<'_>) -> String {
+    let Some(rates) = context.rates else {
+        return "The host was not watched over time: all queues and threads count alike.".to_owned();
+    };
+    let packets = match context.rate {
+        Some(rate) => format!("packets arrived at {rate}"),
+        None => "the number of packets is not to be seen".to_owned(),
+    };
+    let softirq = context.softirq_load().unwrap_or_default();
+    let readers: BTreeSet<&str> = context.threads.iter().map(|of| of.thread.process.as_str()).collect();
+    let readers = match readers.len() {
+        0 => "no process was seen to receive data".to_owned(),
+        _ => format!(
+            "{} used {:.2} cpus",
+            readers.into_iter().collect::<Vec<_>>().join(", "),
+            context.thread_load()
+        ),
+    };
+    let seconds = rates.elapsed.secs();
+    format!("Seen within {seconds:.1} s: {packets}; softirqs took {softirq:.2} cpus; {readers}.")
 }
 
 fn unmovable(context: &Context<'_>) -> Option<String> {

@@ -3,17 +3,23 @@
 use super::cost_model::{CostModel, NoPrediction, Performance};
 use super::cpu_pool::CpuPool;
 use super::device_queues::{self, DeviceQueue, Steering};
-use super::layout::{Layout, QueueLoad, ThreadLoad};
+use super::layout::{Layout, QueueLoad, ReaderLoad};
 use super::target_threads::{self, TargetThread};
-use super::{Goal, Request, Unplaceable};
-use warmcore_linux::Inventory;
+use super::{Request, Unplaceable};
+use warmcore_linux::inventory::Observation;
+use warmcore_linux::{Inventory, Rates};
+use warmcore_topology::CpuSet;
 use warmcore_units::{CpuId, PerSecond};
 
 /// Everything a placement is decided from.
 pub(super) struct Context<'a> {
+    pub(super) request: &'a Request<'a>,
+    pub(super) observed: &'a Observation,
     pub(super) picture: &'a Inventory,
-    pub(super) goal: Goal,
+    /// What happened in the interval before the picture.
+    pub(super) rates: Option<&'a Rates>,
     pub(super) pool: CpuPool,
+    /// The threads whose packets are placed near them; none where no reader is known.
     pub(super) threads: Vec<TargetThread<'a>>,
     pub(super) queues: Vec<DeviceQueue<'a>>,
     pub(super) rate: Option<PerSecond>,
@@ -23,9 +29,10 @@ pub(super) struct Context<'a> {
 }
 
 /// The cpus chosen for threads and queues.
+#[derive(Clone, Debug)]
 pub(super) struct Assignment {
-    /// The cpu of each thread.
-    pub(super) threads: Vec<CpuId>,
+    /// The cpus that each thread may run on.
+    pub(super) threads: Vec<CpuSet>,
     /// The cpu of each queue's interrupt.
     pub(super) queues: Vec<CpuId>,
     /// Which cpus process the packets of each queue.
@@ -41,38 +48,40 @@ pub(super) struct Proposal {
 }
 
 impl<'a> Context<'a> {
-    pub(super) fn new(picture: &'a Inventory, request: &Request<'a>) -> Result<Self, Unplaceable> {
+    pub(super) fn new(observed: &'a Observation, request: &'a Request<'a>) -> Result<Self, Unplaceable> {
+        let (picture, rates) = (&observed.inventory, observed.rates.as_ref());
         let pool = CpuPool::new(picture, request.goal);
-        let threads = target_threads::find(picture, &pool, request.target)?;
-        let queues = device_queues::find(picture, &pool)?;
-        let current = layout(
-            &pool,
-            (&queues, &threads),
-            queues.iter().map(|queue| queue.current_cpu),
-            queues.iter().map(|queue| queue.steering.clone()),
-            threads.iter().map(TargetThread::current_cpu),
-        );
-        Ok(Self {
+        let threads = target_threads::find(observed, &pool, request.target)?;
+        let queues = device_queues::find(observed, &pool, request.interfaces)?;
+        let mut context = Self {
+            request,
+            observed,
             picture,
-            goal: request.goal,
+            rates,
             pool,
             threads,
             queues,
-            rate: request.rate.or_else(|| device_queues::rate(picture)),
+            rate: request.rate.or_else(|| device_queues::rate(observed)),
             costs: CostModel::new(request.profile),
-            current,
-        })
+            current: Layout::default(),
+        };
+        context.current = context.layout(&context.as_it_is());
+        Ok(context)
+    }
+
+    /// Everything where it is.
+    pub(super) fn as_it_is(&self) -> Assignment {
+        Assignment {
+            threads: self.threads.iter().map(|thread| thread.current.clone()).collect(),
+            queues: self.queues.iter().map(|queue| queue.current_cpu).collect(),
+            steering: self.queues.iter().map(|queue| queue.steering.clone()).collect(),
+            why: "which handles it already".to_owned(),
+        }
     }
 
     /// `assignment` with its layout.
     pub(super) fn propose(&self, assignment: Assignment) -> Proposal {
-        let layout = layout(
-            &self.pool,
-            (&self.queues, &self.threads),
-            assignment.queues.iter().copied(),
-            assignment.steering.iter().cloned(),
-            assignment.threads.iter().copied(),
-        );
+        let layout = self.layout(&assignment);
         Proposal { assignment, layout }
     }
 
@@ -81,28 +90,43 @@ impl<'a> Context<'a> {
         self.threads.iter().map(TargetThread::share).sum()
     }
 
+    /// The cpus' worth of time that the kernel spends on packets and other softirqs; `None` where unknown.
+    pub(super) fn softirq_load(&self) -> Option<f64> {
+        self.rates.map(|rates| rates.cpus.iter().filter_map(|cpu| cpu.softirq).sum())
+    }
+
     /// The predicted performance of the current layout and of the proposed one.
     pub(super) fn performance(&self, proposal: &Proposal) -> Result<[Performance; 2], NoPrediction> {
         let costs = self.costs.as_ref().map_err(Clone::clone)?;
-        let predict = |layout: &Layout| costs.performance(layout, self.rate, self.thread_load());
+        let rate = self.rate.filter(|rate| rate.0 > 0.0);
+        let predict = |layout: &Layout| costs.performance(layout, rate, self.thread_load());
         Ok([predict(&self.current)?, predict(&proposal.layout)?])
     }
-}
 
-/// The layout of `queues` and `threads` on the given cpus, in the same order.
-fn layout(
-    pool: &CpuPool,
-    (queues, threads): (&[DeviceQueue<'_>], &[TargetThread<'_>]),
-    queue_cpus: impl Iterator<Item = CpuId>,
-    steering: impl Iterator<Item = Steering>,
-    thread_cpus: impl Iterator<Item = CpuId>,
-) -> Layout {
-    let all: f64 = threads.iter().map(TargetThread::share).sum();
-    let part = |thread: &TargetThread<'_>| {
-        if all > 0.0 { thread.share() / all } else { 1.0 / threads.len() as f64 }
-    };
-    let queues = queue_cpus.zip(queues).zip(steering);
-    let queues = queues.map(|((cpu, queue), steering)| QueueLoad { cpu, part: queue.part, steering });
-    let threads = thread_cpus.zip(threads).map(|(cpu, thread)| ThreadLoad { cpu, part: part(thread) });
-    Layout::new(pool, queues.collect(), threads.collect())
+    fn layout(&self, assignment: &Assignment) -> Layout {
+        let queues = self.queues.iter().zip(&assignment.queues).zip(&assignment.steering);
+        let queues: Vec<QueueLoad> = queues
+            .map(|((queue, &cpu), steering)| QueueLoad { cpu, part: queue.part, steering: steering.clone() })
+            .collect();
+        Layout::new(&self.pool, &queues, self.readers(&assignment.threads))
+    }
+
+    /// The readers, grouped by the cpus that they may run on; in order of their first thread.
+    fn readers(&self, cpus: &[CpuSet]) -> Vec<ReaderLoad> {
+        if cpus.is_empty() {
+            return vec![ReaderLoad { cpus: self.pool.available().map(|cpu| cpu.id).collect(), part: 1.0 }];
+        }
+        let all = self.thread_load();
+        let part = |thread: &TargetThread<'_>| {
+            if all > 0.0 { thread.share() / all } else { 1.0 / cpus.len() as f64 }
+        };
+        let mut readers: Vec<ReaderLoad> = Vec::new();
+        for (thread, cpus) in self.threads.iter().zip(cpus) {
+            match readers.iter_mut().find(|reader| reader.cpus == *cpus) {
+                Some(reader) => reader.part += part(thread),
+                None => readers.push(ReaderLoad { cpus: cpus.clone(), part: part(thread) }),
+            }
+        }
+        readers
+    }
 }

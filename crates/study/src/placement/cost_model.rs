@@ -201,14 +201,14 @@ pub(super) fn slowdown(now: &Performance, then: &Performance) -> Option<Estimate
 
 /// By what factor `rate` could grow until the fullest cpu is full: each packet costs `cost`, and the
 /// threads use `work` cpus' worth of time for them.
-fn headroom(layout: &Layout, cost: Estimate<Nanos>, rate: PerSecond, work: f64) -> Estimate<f64> {
+pub(super) fn headroom(layout: &Layout, cost: Estimate<Nanos>, rate: PerSecond, work: f64) -> Estimate<f64> {
     let processed = &layout.processed;
-    let cpus = processed.keys().copied().chain(layout.threads.iter().map(|thread| thread.cpu));
+    let cpus = processed.keys().copied().chain(layout.readers.iter().flat_map(|reader| reader.cpus.iter()));
     let load = |cpu: CpuId| {
         let protocol = processed.get(&cpu).copied().unwrap_or(0.0) * rate.0 * cost.mean.secs();
-        let of_threads =
-            layout.threads.iter().filter(|thread| thread.cpu == cpu).map(|thread| thread.part * work);
-        (protocol + of_threads.sum::<f64>(), protocol)
+        let here = layout.readers.iter().filter(|reader| reader.cpus.contains(cpu));
+        let of_readers: f64 = here.map(|reader| reader.part * work / reader.cpus.len() as f64).sum();
+        (protocol + of_readers, protocol)
     };
     let fullest =
         cpus.map(load).max_by(|one, other| one.0.total_cmp(&other.0).then(one.1.total_cmp(&other.1)));
@@ -260,7 +260,7 @@ where
 }
 
 /// `a / b`, whose errors are independent.
-fn ratio<Q: Copy + Into<f64>>(a: Estimate<Q>, b: Estimate<Q>) -> Estimate<f64> {
+pub(super) fn ratio<Q: Copy + Into<f64>>(a: Estimate<Q>, b: Estimate<Q>) -> Estimate<f64> {
     let relative = |of: Estimate<Q>| of.relative_half_width().unwrap_or(0.0);
     let ratio = a.mean.into() / b.mean.into();
     Estimate::new(ratio, ratio * relative(a).hypot(relative(b)))

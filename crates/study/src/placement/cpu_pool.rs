@@ -66,10 +66,14 @@ impl CpuPool {
     /// The cpus that work may be put on: node by node, cache by cache, and of each cache the first
     /// hardware threads of all cores before the second ones.
     pub(super) fn available(&self) -> impl Iterator<Item = PoolCpu> {
-        let mut available: Vec<PoolCpu> =
-            self.cpus.values().filter(|cpu| !self.reserved.contains(cpu.id)).copied().collect();
-        available.sort_unstable();
-        available.into_iter()
+        self.online().filter(|cpu| !self.reserved.contains(cpu.id))
+    }
+
+    /// Every online cpu, reserved or not, in the order of the pool.
+    pub(super) fn online(&self) -> impl Iterator<Item = PoolCpu> {
+        let mut online: Vec<PoolCpu> = self.cpus.values().copied().collect();
+        online.sort_unstable();
+        online.into_iter()
     }
 
     /// Of `cpus`, the online one that comes first in the order; the lowest number if all are offline.

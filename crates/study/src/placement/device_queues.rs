@@ -2,10 +2,10 @@
 
 use super::cpu_pool::CpuPool;
 use super::{Unplaceable, interrupts};
-use warmcore_linux::Inventory;
-use warmcore_linux::inventory::{Direction, Interface, Interrupt, Queue, ReceiveQueue};
+use warmcore_linux::inventory::{Direction, Interface, Interrupt, Observation, Queue, ReceiveQueue};
+use warmcore_linux::{Inventory, Rates};
 use warmcore_topology::CpuSet;
-use warmcore_units::{CpuId, Nanos, PerSecond};
+use warmcore_units::{CpuId, PerSecond};
 
 /// A receive queue with its interrupt.
 #[derive(Clone, Debug)]
@@ -45,22 +45,59 @@ impl DeviceQueue<'_> {
     }
 }
 
-/// The receive queues of the devices that carry packets, in order of interface and number.
-pub(super) fn find<'a>(picture: &'a Inventory, pool: &CpuPool) -> Result<Vec<DeviceQueue<'a>>, Unplaceable> {
-    let interfaces = picture.interfaces.iter().filter(|interface| carries_packets(interface));
-    let mut queues: Vec<DeviceQueue<'a>> =
-        interfaces.flat_map(|interface| of_interface(picture, pool, interface)).collect();
+/// The receive queues of the devices that carry packets, or of `only` these interfaces, in order of interface and
+/// number.
+pub(super) fn find<'a>(
+    observed: &'a Observation,
+    pool: &CpuPool,
+    only: &[String],
+) -> Result<Vec<DeviceQueue<'a>>, Unplaceable> {
+    let picture = &observed.inventory;
+    for name in only {
+        check_named(picture, name)?;
+    }
+    let is_meant = |interface: &&Interface| match only {
+        [] => carries_packets(interface),
+        names => names.contains(&interface.name),
+    };
+    let mut queues: Vec<DeviceQueue<'a>> = picture
+        .interfaces
+        .iter()
+        .filter(is_meant)
+        .flat_map(|interface| of_interface(picture, pool, interface))
+        .collect();
     if queues.is_empty() {
         return Err(Unplaceable::NoQueues);
     }
     queues
         .sort_by(|one, other| (&one.interface.name, one.number).cmp(&(&other.interface.name, other.number)));
-    let all: u64 = queues.iter().map(|queue| queue.interrupt.total()).sum();
-    let count = queues.len() as f64;
-    for queue in &mut queues {
-        queue.part = if all == 0 { 1.0 / count } else { queue.interrupt.total() as f64 / all as f64 };
-    }
+    share_out(&mut queues, observed.rates.as_ref());
     Ok(queues)
+}
+
+/// Checks that `name` is an interface of the host whose queues can be told.
+fn check_named(picture: &Inventory, name: &str) -> Result<(), Unplaceable> {
+    let Some(interface) = picture.interfaces.iter().find(|interface| interface.name == name) else {
+        let physical = picture.interfaces.iter().filter(|interface| interface.is_physical());
+        let names: Vec<&str> = physical.map(|interface| interface.name.as_str()).collect();
+        return Err(Unplaceable::NoInterface { name: name.to_owned(), present: names.join(", ") });
+    };
+    let has_queues = picture.interrupts_of(interface).next().is_some();
+    if has_queues { Ok(()) } else { Err(Unplaceable::NoQueuesOf(name.to_owned())) }
+}
+
+/// Sets the part of the packets that comes through each queue: as its interrupts came while the host was observed;
+/// without that, or without any, all alike. Counts since boot would say what once was.
+fn share_out(queues: &mut [DeviceQueue<'_>], rates: Option<&Rates>) {
+    let rate_of = |queue: &DeviceQueue<'_>| {
+        let rate = rates?.interrupts.iter().find(|rate| rate.id == queue.interrupt.id);
+        Some(rate.map_or(0.0, |rate| rate.rate.0))
+    };
+    let rates: Vec<f64> = queues.iter().map(|queue| rate_of(queue).unwrap_or(0.0)).collect();
+    let (all, count) = (rates.iter().sum::<f64>(), queues.len() as f64);
+    for (queue, rate) in queues.iter_mut().zip(rates) {
+        queue.part = if all > 0.0 { rate / all } else { 1.0 / count };
+    }
 }
 
 fn carries_packets(interface: &Interface) -> bool {
@@ -111,17 +148,17 @@ fn steering(picture: &Inventory, interface: &Interface, number: u32) -> Steering
     }
 }
 
-/// Packets received per second since the host started; `None` where the kernel does not tell.
-pub(super) fn rate(picture: &Inventory) -> Option<PerSecond> {
-    let uptime = picture.uptime?.secs();
-    let processed = picture.processors.iter().filter_map(|of| of.softnet).map(|softnet| softnet.processed);
-    let packets: u64 = processed.sum();
-    (packets > 0 && uptime > 0.0).then(|| PerSecond(packets as f64 / uptime))
-}
-
-/// The cpus' worth of time spent in softirqs since the host started; `None` where the kernel does not tell.
-pub(super) fn softirq_load(picture: &Inventory) -> Option<f64> {
-    let uptime = picture.uptime?;
-    let spent: Nanos = picture.processors.iter().filter_map(|of| of.times).map(|times| times.softirq).sum();
-    (uptime > Nanos::ZERO).then(|| spent / uptime)
+/// Packets that interfaces with a device received per second while the host was observed; `None` where the kernel
+/// does not tell.
+pub(super) fn rate(observed: &Observation) -> Option<PerSecond> {
+    let is_physical = |name: &str| {
+        observed
+            .inventory
+            .interfaces
+            .iter()
+            .any(|interface| interface.name == name && interface.is_physical())
+    };
+    let rates = observed.rates.as_ref()?.interfaces.iter().filter(|of| is_physical(&of.name));
+    let rates: Vec<f64> = rates.map(|of| of.received.0).collect();
+    (!rates.is_empty()).then(|| PerSecond(rates.iter().sum()))
 }

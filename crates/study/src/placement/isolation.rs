@@ -10,6 +10,7 @@ use super::layout::Crossing;
 use super::line::{self, PlannedLine};
 use super::target_threads::{self, TargetThread};
 use super::{Unplaceable, interrupts, queues, threads};
+use std::collections::BTreeSet;
 use warmcore_linux::inventory::{Interrupt, Thread};
 use warmcore_linux::tuning::Setting;
 use warmcore_topology::CpuSet;
@@ -17,7 +18,10 @@ use warmcore_units::{CpuId, Estimate, Nanos};
 
 /// Chooses where everything goes, with the lines that move it there.
 pub(super) fn choose(context: &Context<'_>) -> Result<(Proposal, Vec<PlannedLine>), Unplaceable> {
-    let threads = threads::choose(&context.pool, context.goal, &context.threads, &context.queues);
+    if context.threads.is_empty() {
+        return Err(Unplaceable::NobodyToIsolate);
+    }
+    let threads = threads::choose(&context.pool, context.request.goal, &context.threads, &context.queues);
     let private = context.pool.cores_of(&threads.iter().copied().collect());
     let outside: CpuSet =
         context.pool.available().map(|cpu| cpu.id).filter(|&cpu| !private.contains(cpu)).collect();
@@ -27,13 +31,29 @@ pub(super) fn choose(context: &Context<'_>) -> Result<(Proposal, Vec<PlannedLine
     let nearest = queues::neighbours(&context.pool, &private).iter().map(|cpu| cpu.id).collect();
     let isolation = Isolation { context, private, outside, nearest };
     let assignment = Assignment {
-        threads,
+        threads: masks(context, &threads),
         queues: isolation.queues(),
         steering: context.queues.iter().map(|queue| isolation.steering(queue)).collect(),
         why: String::new(),
     };
     let lines = isolation.lines(&assignment);
     Ok((context.propose(assignment), lines))
+}
+
+/// The cpus of each thread: those chosen for its process together, or with `--pin` its own.
+fn masks(context: &Context<'_>, chosen: &[CpuId]) -> Vec<CpuSet> {
+    let mask = |(thread, &own): (&TargetThread<'_>, &CpuId)| {
+        if thread.dedicated {
+            return thread.current.clone();
+        }
+        if context.request.pin || !thread.stands_for_process {
+            return CpuSet::from_iter([own]);
+        }
+        let of_process = context.threads.iter().zip(chosen);
+        let of_process = of_process.filter(|(other, _)| other.thread.key.pid == thread.thread.key.pid);
+        context.pool.cores_of(&of_process.map(|(_, &cpu)| cpu).collect()).intersection(&thread.permitted)
+    };
+    context.threads.iter().zip(chosen).map(mask).collect()
 }
 
 struct Isolation<'a> {
@@ -82,10 +102,24 @@ impl Isolation<'_> {
             }
         }
         lines.extend(self.other_interrupts().filter_map(|interrupt| self.other_interrupt(interrupt)));
-        lines.extend(self.other_threads().filter_map(|thread| self.other_thread(thread)));
-        let targets = self.context.threads.iter().zip(&assignment.threads);
-        lines.extend(targets.map(|(thread, &cpu)| target_thread(thread, cpu)));
+        lines.extend(self.other_processes());
+        for (thread, cpus) in self.context.threads.iter().zip(&assignment.threads) {
+            let line = self.target(thread, cpus.clone());
+            if !lines.iter().any(|earlier| earlier.set == line.set) {
+                lines.push(line);
+            }
+        }
         lines
+    }
+
+    fn target(&self, thread: &TargetThread<'_>, cpus: CpuSet) -> PlannedLine {
+        let reason = match thread.dedicated {
+            true => "its user keeps these cpus for it",
+            false => "cores of its own",
+        };
+        let gain = Gain::Unknown("what the other lines take away from there is its gain".to_owned());
+        let as_process = thread.stands_for_process && !thread.dedicated && !self.context.request.pin;
+        line::reader(thread, as_process, cpus, reason.to_owned(), gain)
     }
 
     fn default_interrupt(&self) -> Option<PlannedLine> {
@@ -147,47 +181,32 @@ impl Isolation<'_> {
         line::interrupt(interrupt, cpus, away(), gain)
     }
 
-    /// Other busy threads of users that may run on private cpus.
-    fn other_threads(&self) -> impl Iterator<Item = &Thread> {
-        let is_target =
-            |thread: &Thread| self.context.threads.iter().any(|target| target.thread.key == thread.key);
+    /// Processes of users, other than the targets', with busy threads that may run on private cpus: a line for each.
+    fn other_processes(&self) -> Vec<PlannedLine> {
         let picture = self.context.picture;
-        picture.threads.iter().filter(move |thread| {
+        let is_target = |pid: u32| self.context.threads.iter().any(|target| target.thread.key.pid == pid);
+        let mut seen = BTreeSet::new();
+        let others = picture.threads.iter().filter(|thread| {
             target_threads::is_placeable(picture, thread)
-                && target_threads::is_busy(thread)
-                && !is_target(thread)
+                && target_threads::is_busy(self.context.rates, thread)
+                && !is_target(thread.key.pid)
                 && self.overlaps_private(thread.allowed.as_ref())
-        })
+        });
+        let others = others.filter(|thread| seen.insert(thread.key.pid));
+        others.filter_map(|thread| self.other_process(thread)).collect()
     }
 
-    fn other_thread(&self, thread: &Thread) -> Option<PlannedLine> {
-        let other = TargetThread::new(self.context.picture, &self.context.pool, thread)?;
+    fn other_process(&self, thread: &Thread) -> Option<PlannedLine> {
+        let other = TargetThread::new(self.context.observed, &self.context.pool, thread)?;
         let allowed = thread.allowed.as_ref()?;
         let rest = [allowed, &other.permitted].map(|cpus| cpus.intersection(&self.outside));
         let cpus = rest.into_iter().find(|cpus| !cpus.is_empty())?;
-        let gain = match self.is_private(thread.last_cpu) {
-            true => self.freed_by_thread(thread),
+        let gain = match self.is_private(other.last_cpu()) {
+            true => Gain::Unknown("it ran there last, and how often it would is not known".to_owned()),
             false => Gain::Unknown("it runs elsewhere now, and might come".to_owned()),
         };
-        Some(line::thread(&other, cpus, away(), gain))
+        Some(line::reader(&other, true, cpus, away(), gain))
     }
-
-    /// The cpu time that the kernel has counted for `thread`, to one tick.
-    fn freed_by_thread(&self, thread: &Thread) -> Gain {
-        const TICK: f64 = 0.01;
-        match (thread.share, self.context.picture.uptime) {
-            (Some(share), Some(uptime)) => Gain::Frees(Estimate::new(share, TICK / uptime.secs().max(TICK))),
-            _ => Gain::Unknown("the kernel does not tell the time".to_owned()),
-        }
-    }
-}
-
-fn target_thread(thread: &TargetThread<'_>, cpu: CpuId) -> PlannedLine {
-    if thread.dedicated {
-        return line::dedicated_thread(thread);
-    }
-    let gain = Gain::Unknown("what the other lines take away from there is its gain".to_owned());
-    line::thread(thread, CpuSet::from_iter([cpu]), "a core of its own".to_owned(), gain)
 }
 
 fn away() -> String {

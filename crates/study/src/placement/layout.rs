@@ -2,12 +2,14 @@
 //! layout. All of it is computed once, when the layout is made.
 //!
 //! No file tells which queue the packets of a thread come through, because hashing distributes the
-//! flows. The model therefore splits every thread's packets over the queues in proportion to their
-//! interrupts, and every queue's packets over the threads in proportion to their busy time.
+//! flows. The model therefore splits every reader's packets over the queues in proportion to their
+//! interrupts, and every queue's packets over the readers in proportion to their busy time. A reader is
+//! on each of the cpus that it may run on, all alike; one that is not known may run anywhere.
 
 use super::cpu_pool::{CpuPool, Distance};
 use super::device_queues::Steering;
 use std::collections::BTreeMap;
+use warmcore_topology::CpuSet;
 use warmcore_units::CpuId;
 
 /// A queue of a layout.
@@ -21,28 +23,32 @@ pub(super) struct QueueLoad {
     pub(super) steering: Steering,
 }
 
-/// A thread of a layout.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct ThreadLoad {
-    pub(super) cpu: CpuId,
-    /// The part of all packets that is for it.
+/// The readers of a layout that may run on the same cpus.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct ReaderLoad {
+    /// The cpus that the scheduler may put them on, all alike.
+    pub(super) cpus: CpuSet,
+    /// The part of all packets that is for them.
     pub(super) part: f64,
 }
 
-/// Where queues and threads are, and what follows from that.
-#[derive(Clone, PartialEq, Debug)]
+/// Where queues and readers are, and what follows from that.
+#[derive(Clone, PartialEq, Debug, Default)]
 pub(super) struct Layout {
-    pub(super) threads: Vec<ThreadLoad>,
+    pub(super) readers: Vec<ReaderLoad>,
     /// The mean over all packets.
     pub(super) crossing: Crossing,
     /// The mean over the packets of each queue.
     pub(super) queue_crossings: Vec<Crossing>,
-    /// The mean over the packets for each thread.
-    pub(super) thread_crossings: Vec<Crossing>,
     /// The part of all packets that each cpu processes.
     pub(super) processed: BTreeMap<CpuId, f64>,
     /// The part of all packets that the busiest cpu processes: from 0 to 1.
     pub(super) busiest: f64,
+    /// The part of all packets that the cpu with most of them is interrupted for.
+    pub(super) most_interrupted: f64,
+    /// The part of the work for packets on cpus that are slow, or reserved for others than their readers: the mean of
+    /// their interrupts and their processing.
+    pub(super) on_unfit_cpus: f64,
 }
 
 /// How often a packet's cache lines come from another core: from 0, never, to 1, always.
@@ -52,63 +58,79 @@ pub(super) struct Crossing {
     pub(super) session: f64,
     /// The lines of the frame and its buffer: the packet is processed on another core than is interrupted.
     pub(super) frame: f64,
+    /// The session's lines come from another node.
+    pub(super) remote: f64,
     /// The longest distance that any of them crosses.
     pub(super) farthest: Option<Distance>,
 }
 
 impl Layout {
-    pub(super) fn new(pool: &CpuPool, queues: Vec<QueueLoad>, threads: Vec<ThreadLoad>) -> Self {
+    pub(super) fn new(pool: &CpuPool, queues: &[QueueLoad], readers: Vec<ReaderLoad>) -> Self {
         let pairs: Vec<Vec<Crossing>> = queues
             .iter()
-            .map(|queue| threads.iter().map(|thread| between(pool, queue, thread.cpu)).collect())
+            .map(|queue| readers.iter().map(|reader| between(pool, queue, &reader.cpus)).collect())
             .collect();
         let of_queue = |pairs: &Vec<Crossing>| {
-            mean(threads.iter().zip(pairs).map(|(thread, &crossing)| (thread.part, crossing)))
+            mean(readers.iter().zip(pairs).map(|(reader, &crossing)| (reader.part, crossing)))
         };
-        let of_thread =
-            |index: usize| mean(queues.iter().zip(&pairs).map(|(queue, pairs)| (queue.part, pairs[index])));
         let queue_crossings: Vec<Crossing> = pairs.iter().map(of_queue).collect();
         let crossing =
             mean(queues.iter().zip(&queue_crossings).map(|(queue, &crossing)| (queue.part, crossing)));
-        let thread_crossings = (0..threads.len()).map(of_thread).collect();
-        let processed = processed(&queues, &threads);
-        let busiest = processed.values().copied().fold(0.0, f64::max);
-        Self { threads, crossing, queue_crossings, thread_crossings, processed, busiest }
+        let processed = processed(queues, &readers);
+        let mut interrupted: BTreeMap<CpuId, f64> = BTreeMap::new();
+        for queue in queues {
+            *interrupted.entry(queue.cpu).or_default() += queue.part;
+        }
+        let [busiest, most_interrupted] = [&processed, &interrupted].map(most);
+        let on_unfit = |parts: &BTreeMap<CpuId, f64>| -> f64 {
+            parts.iter().filter(|(cpu, _)| is_unfit(pool, &readers, **cpu)).map(|(_, part)| part).sum()
+        };
+        let on_unfit_cpus = f64::midpoint(on_unfit(&processed), on_unfit(&interrupted));
+        Self { readers, crossing, queue_crossings, processed, busiest, most_interrupted, on_unfit_cpus }
     }
 }
 
+/// Whether `cpu` is slow, or kept free of such work by its user, unless it is kept for a reader.
+fn is_unfit(pool: &CpuPool, readers: &[ReaderLoad], cpu: CpuId) -> bool {
+    let is_for_reader = || readers.iter().any(|reader| reader.cpus.contains(cpu));
+    pool.get(cpu).is_some_and(|cpu| cpu.slow) || pool.reserved.contains(cpu) && !is_for_reader()
+}
+
+fn most(parts: &BTreeMap<CpuId, f64>) -> f64 {
+    parts.values().copied().fold(0.0, f64::max)
+}
+
 /// The part of all packets that each cpu processes.
-fn processed(queues: &[QueueLoad], threads: &[ThreadLoad]) -> BTreeMap<CpuId, f64> {
+fn processed(queues: &[QueueLoad], readers: &[ReaderLoad]) -> BTreeMap<CpuId, f64> {
     let mut processed: BTreeMap<CpuId, f64> = BTreeMap::new();
+    let mut spread = |cpus: &CpuSet, part: f64| {
+        let each = part / cpus.len() as f64;
+        cpus.iter().for_each(|cpu| *processed.entry(cpu).or_default() += each);
+    };
     for QueueLoad { cpu, part, steering } in queues {
         match steering {
-            Steering::None => *processed.entry(*cpu).or_default() += part,
-            Steering::Spread(cpus) => {
-                let each = part / cpus.len() as f64;
-                cpus.iter().for_each(|cpu| *processed.entry(cpu).or_default() += each);
-            }
-            Steering::ToReader => {
-                for thread in threads {
-                    *processed.entry(thread.cpu).or_default() += part * thread.part;
-                }
-            }
+            Steering::None => spread(&CpuSet::from_iter([*cpu]), *part),
+            Steering::Spread(cpus) => spread(cpus, *part),
+            Steering::ToReader => readers.iter().for_each(|reader| spread(&reader.cpus, part * reader.part)),
         }
     }
     processed
 }
 
-/// What crosses for packets that come through `queue` for the reader on cpu `reader`.
-fn between(pool: &CpuPool, queue: &QueueLoad, reader: CpuId) -> Crossing {
-    let processed_on = |cpu: CpuId| {
+/// What crosses for packets that come through `queue` for readers on any of the cpus `readers`.
+fn between(pool: &CpuPool, queue: &QueueLoad, readers: &CpuSet) -> Crossing {
+    let processed_on = |cpu: CpuId, reader: CpuId| {
         let distances = [pool.distance(cpu, reader), pool.distance(queue.cpu, cpu)];
         let [session, frame] = distances.map(|it| if it == Distance::Core { 0.0 } else { 1.0 });
-        Crossing { session, frame, farthest: distances.into_iter().max() }
+        let remote = if distances[0] == Distance::OtherNode { 1.0 } else { 0.0 };
+        Crossing { session, frame, remote, farthest: distances.into_iter().max() }
     };
-    match &queue.steering {
-        Steering::None => processed_on(queue.cpu),
-        Steering::ToReader => processed_on(reader),
-        Steering::Spread(cpus) => mean(cpus.iter().map(|cpu| (1.0, processed_on(cpu)))),
-    }
+    let for_reader = |reader: CpuId| match &queue.steering {
+        Steering::None => processed_on(queue.cpu, reader),
+        Steering::ToReader => processed_on(reader, reader),
+        Steering::Spread(cpus) => mean(cpus.iter().map(|cpu| (1.0, processed_on(cpu, reader)))),
+    };
+    mean(readers.iter().map(|reader| (1.0, for_reader(reader))))
 }
 
 /// The weighted mean of crossings.
@@ -118,9 +140,11 @@ fn mean(crossings: impl Iterator<Item = (f64, Crossing)>) -> Crossing {
         all += weight;
         sum.session += weight * crossing.session;
         sum.frame += weight * crossing.frame;
+        sum.remote += weight * crossing.remote;
         sum.farthest = sum.farthest.max(crossing.farthest);
     }
-    if all == 0.0 { sum } else { Crossing { session: sum.session / all, frame: sum.frame / all, ..sum } }
+    let share = |sum: f64| if all == 0.0 { sum } else { sum / all };
+    Crossing { session: share(sum.session), frame: share(sum.frame), remote: share(sum.remote), ..sum }
 }
 
 #[cfg(test)]
@@ -129,24 +153,24 @@ mod tests {
     use crate::placement::Goal;
     use warmcore_linux::{Probe, fake};
 
-    fn layout(queue: u32, steering: Steering, threads: [u32; 2]) -> Layout {
+    fn layout(queue: u32, steering: Steering, readers: [u32; 2]) -> Layout {
         let picture = Probe::fake(fake::hosts::two_socket_server()).inventory().expect("a sound tree");
         let queues = vec![QueueLoad { cpu: CpuId(queue), part: 1.0, steering }];
-        let threads = threads.map(|cpu| ThreadLoad { cpu: CpuId(cpu), part: 0.5 }).to_vec();
-        Layout::new(&CpuPool::new(&picture, Goal::Throughput), queues, threads)
+        let reader = |cpu| ReaderLoad { cpus: [CpuId(cpu)].into_iter().collect(), part: 0.5 };
+        Layout::new(&CpuPool::new(&picture, Goal::Throughput), &queues, readers.map(reader).to_vec())
     }
 
     #[test]
     fn a_packet_crosses_where_its_reader_is_on_another_core() {
         // 64 is the second hardware thread of 0; 8 is behind the next cache, 32 on the next node.
-        for (threads, session, farthest) in [
-            ([0, 64], 0.0, Distance::Core),
-            ([0, 1], 0.5, Distance::Cache),
-            ([8, 1], 1.0, Distance::Node),
-            ([32, 0], 0.5, Distance::OtherNode),
+        for (threads, session, remote, farthest) in [
+            ([0, 64], 0.0, 0.0, Distance::Core),
+            ([0, 1], 0.5, 0.0, Distance::Cache),
+            ([8, 1], 1.0, 0.0, Distance::Node),
+            ([32, 0], 0.5, 0.5, Distance::OtherNode),
         ] {
             let crossing = layout(0, Steering::None, threads).crossing;
-            let expected = Crossing { session, frame: 0.0, farthest: Some(farthest) };
+            let expected = Crossing { session, frame: 0.0, remote, farthest: Some(farthest) };
             assert_eq!(crossing, expected, "{threads:?}");
         }
     }
@@ -155,7 +179,7 @@ mod tests {
     fn steering_to_the_reader_moves_the_frame_instead_of_the_session() {
         let layout = layout(0, Steering::ToReader, [0, 1]);
         assert_eq!((layout.crossing.session, layout.crossing.frame), (0.0, 0.5));
-        assert_eq!((layout.thread_crossings[1].frame, layout.busiest), (1.0, 0.5));
+        assert_eq!(layout.busiest, 0.5);
     }
 
     #[test]
@@ -163,5 +187,18 @@ mod tests {
         let spread = Steering::Spread([0, 1].map(CpuId).into_iter().collect());
         let crossing = layout(0, spread, [0, 0]).crossing;
         assert_eq!((crossing.session, crossing.frame), (0.5, 0.5));
+    }
+
+    #[test]
+    fn a_reader_that_may_run_anywhere_is_on_each_cpu_alike() {
+        let picture = Probe::fake(fake::hosts::small_vm()).inventory().expect("a sound tree");
+        let queues = vec![QueueLoad { cpu: CpuId(0), part: 1.0, steering: Steering::None }];
+        let anywhere = ReaderLoad { cpus: picture.machine.online(), part: 1.0 };
+        let pool = CpuPool::new(&picture, Goal::Throughput);
+        assert_eq!(Layout::new(&pool, &queues, vec![anywhere.clone()]).crossing.session, 0.5);
+        let following = vec![QueueLoad { steering: Steering::ToReader, ..queues[0].clone() }];
+        let layout = Layout::new(&pool, &following, vec![anywhere]);
+        assert_eq!((layout.crossing.session, layout.crossing.frame, layout.busiest), (0.0, 0.5, 0.5));
+        assert_eq!(layout.most_interrupted, 1.0, "the interrupt stays where it is");
     }
 }

@@ -87,24 +87,23 @@ pub(super) fn rfs(queue: &DeviceQueue<'_>, flows: u32, reason: String, gain: Gai
     Some(PlannedLine::new(set, from, flows.to_string(), reason, gain))
 }
 
-/// Puts `target` on `cpus`.
-pub(super) fn thread(target: &TargetThread<'_>, cpus: CpuSet, reason: String, gain: Gain) -> PlannedLine {
+/// Lets `target`, or with `as_process` its whole process, run on `cpus`.
+pub(super) fn reader(
+    target: &TargetThread<'_>,
+    as_process: bool,
+    cpus: CpuSet,
+    reason: String,
+    gain: Gain,
+) -> PlannedLine {
     let thread = target.thread;
     let allowed = thread.allowed.clone().unwrap_or_default();
-    let from = (format!("{allowed}, last on {}", thread.last_cpu.0), allowed != cpus);
-    let to = named(&cpus);
+    let (from, to) = ((named(&allowed), allowed != cpus), named(&cpus));
     let set = Setting::Thread {
         pid: thread.key.pid,
         started: target.process_started,
         name: thread.process.clone(),
-        thread: Some(thread.key.tid),
+        thread: (!as_process).then_some(thread.key.tid),
         cpus,
     };
     PlannedLine::new(set, from, to, reason, gain)
-}
-
-/// Leaves `target` on the cpus that its user reserves for it.
-pub(super) fn dedicated_thread(target: &TargetThread<'_>) -> PlannedLine {
-    let reason = "its user keeps these cpus for it".to_owned();
-    thread(target, target.permitted.clone(), reason, Gain::Already)
 }

@@ -5,9 +5,9 @@ use super::device_queues::{self, DeviceQueue, Steering};
 use super::gain::{Gain, Unpriced};
 use super::layout::{Crossing, Layout};
 use super::line::{self, PlannedLine};
+use super::sending;
 use warmcore_linux::tuning::Setting;
 use warmcore_topology::CpuSet;
-use warmcore_units::CpuId;
 
 /// The flows that RFS remembers for the whole machine: what the kernel's documentation suggests for
 /// a moderately loaded server (`Documentation/networking/scaling.rst`, "RFS Configuration").
@@ -21,13 +21,14 @@ pub(super) fn lines(context: &Context<'_>, proposal: &Proposal) -> Vec<PlannedLi
         current: &context.current,
         proposed: &proposal.layout,
     };
-    let mut lines: Vec<PlannedLine> = builder.global_flows().into_iter().collect();
+    let mut lines: Vec<PlannedLine> = builder.default_interrupt().into_iter().collect();
+    lines.extend(builder.readers());
+    lines.extend(builder.global_flows());
     for index in 0..context.queues.len() {
         lines.extend(builder.steering(index));
         lines.extend(builder.interrupts(index));
-        lines.extend(builder.sending(index));
     }
-    lines.extend((0..context.threads.len()).map(|index| builder.thread(index)));
+    lines.extend(sending::lines(context, &proposal.assignment));
     lines
 }
 
@@ -64,9 +65,25 @@ impl Lines<'_> {
         Some(PlannedLine::new(Setting::GlobalFlows { flows }, from, flows.to_string(), reason, gain))
     }
 
-    /// Which cpus process the packets of the queue at `index`.
+    /// Interrupts that are requested later, where some cores are for interrupts.
+    fn default_interrupt(&self) -> Option<PlannedLine> {
+        self.context.request.interrupt_cores?;
+        let from = self.context.picture.default_affinity.as_ref()?;
+        let cpus: CpuSet = self.assignment.queues.iter().copied().collect();
+        let cpus = self.context.pool.cores_of(&cpus);
+        let (from, to) = ((line::named(from), *from != cpus), line::named(&cpus));
+        let reason = "interrupts that are requested later go to the cores for interrupts".to_owned();
+        let gain = Gain::Unknown("nobody knows which will come".to_owned());
+        Some(PlannedLine::new(Setting::DefaultInterrupt { cpus }, from, to, reason, gain))
+    }
+
+    /// Which cpus process the packets of the queue at `index`, where that changes.
     fn steering(&self, index: usize) -> Vec<PlannedLine> {
         let queue = &self.context.queues[index];
+        let follows_moved = self.assignment.steering[index] == Steering::ToReader && self.moves_readers();
+        if self.assignment.steering[index] == queue.steering && !follows_moved {
+            return Vec::new();
+        }
         let gain = || self.gain_of_queue(index);
         match &self.assignment.steering[index] {
             Steering::ToReader => self.steering_to_readers(index),
@@ -76,9 +93,7 @@ impl Lines<'_> {
             }
             Steering::None => {
                 let why = "packets stay on the cpu that the device interrupts".to_owned();
-                let line = line::rps(queue, CpuSet::default(), why, gain());
-                // For a queue whose interrupt has no line, this one says where its packets are processed.
-                line.filter(|line| line.changes || !queue.is_movable()).into_iter().collect()
+                line::rps(queue, CpuSet::default(), why, gain()).into_iter().collect()
             }
         }
     }
@@ -92,7 +107,7 @@ impl Lines<'_> {
             Err(_) => "there are fewer queues than cpus with readers",
         };
         let why = format!("packets follow their readers: {why}");
-        let cpus = self.assignment.threads.iter().copied().collect();
+        let cpus = self.assignment.threads.iter().flat_map(CpuSet::iter).collect();
         let rfs = line::rfs(queue, flows.max(1), share, self.gain_of_queue(index));
         rfs.into_iter().chain(line::rps(queue, cpus, why, self.gain_of_queue(index))).collect()
     }
@@ -108,76 +123,57 @@ impl Lines<'_> {
         let queue = &self.context.queues[index];
         let cpu = self.assignment.queues[index];
         let cpus = CpuSet::from_iter([cpu]);
-        let own = queue.is_movable().then(|| {
+        // What its user keeps on a reserved cpu is no business of the plan.
+        let is_kept_apart = cpu == queue.current_cpu && self.context.pool.reserved.contains(cpu);
+        let own = (queue.is_movable() && !is_kept_apart).then(|| {
             let reason = format!("to cpu {}, {}", cpu.0, self.assignment.why);
             line::interrupt(queue.interrupt, cpus.clone(), reason, self.gain_of_queue(index))
         });
-        let transmit = device_queues::transmit_interrupt(self.context.picture, queue).and_then(|interrupt| {
-            let reason = "with the receive queue of its number, whose connections it answers".to_owned();
-            line::interrupt(interrupt, cpus, reason, no_costs_of_sending())
-        });
+        let transmit = device_queues::transmit_interrupt(self.context.picture, queue)
+            .filter(|_| !is_kept_apart)
+            .and_then(|interrupt| {
+                let reason = "with the receive queue of its number, whose connections it answers".to_owned();
+                line::interrupt(interrupt, cpus, reason, sending::no_costs())
+            });
         own.flatten().into_iter().chain(transmit).collect()
     }
 
-    /// Which cpus send through the transmit queue with the number of the queue at `index` (XPS): the
-    /// kernel then cleans up sent packets where they were sent.
-    fn sending(&self, index: usize) -> Option<PlannedLine> {
-        let queue = &self.context.queues[index];
-        let transmit = queue.interface.transmit.iter().find(|transmit| transmit.number == queue.number)?;
-        let from = transmit.xps.as_ref()?;
-        let cpus = self.senders(index);
-        let changes = *from != cpus && !cpus.is_empty();
-        let (from, to) = ((line::named(from), changes), line::named(&cpus));
-        let reason = "the cpus nearest to the queue's interrupt send through it".to_owned();
-        let set = Setting::XpsCpus { interface: queue.interface.name.clone(), queue: transmit.number, cpus };
-        changes.then(|| PlannedLine::new(set, from, to, reason, no_costs_of_sending()))
+    fn moves_readers(&self) -> bool {
+        let mut readers = self.context.threads.iter().zip(&self.assignment.threads);
+        readers.any(|(thread, cpus)| thread.current != *cpus)
     }
 
-    /// The cpus of threads that are to send through the queue at `index`. Each sends through the queue
-    /// of the interface whose interrupt is nearest; among equally near queues they take turns.
-    fn senders(&self, index: usize) -> CpuSet {
-        let own: Vec<usize> = self.queues_of_interface(&self.context.queues[index]).collect();
-        let distance = |queue: usize, cpu| {
-            let interrupted = self.assignment.queues[queue];
-            (interrupted != cpu, self.context.pool.distance(interrupted, cpu))
-        };
-        let mut cpus: Vec<CpuId> = self.assignment.threads.clone();
-        cpus.sort_by_key(|&cpu| (self.context.pool.get(cpu), cpu));
-        cpus.dedup();
-        let sends = |(turn, cpu): &(usize, CpuId)| {
-            let nearest = own.iter().map(|&queue| distance(queue, *cpu)).min();
-            let near: Vec<usize> =
-                own.iter().copied().filter(|&queue| Some(distance(queue, *cpu)) == nearest).collect();
-            near.get(turn % near.len().max(1)) == Some(&index)
-        };
-        cpus.into_iter().enumerate().filter(sends).map(|(_, cpu)| cpu).collect()
-    }
-
-    fn thread(&self, index: usize) -> PlannedLine {
-        let (thread, cpu) = (&self.context.threads[index], self.assignment.threads[index]);
-        if thread.dedicated {
-            return line::dedicated_thread(thread);
+    /// The lines of readers: one for each process whose threads go to the same cpus, or one for each thread.
+    fn readers(&self) -> Vec<PlannedLine> {
+        let mut lines: Vec<PlannedLine> = Vec::new();
+        for (thread, cpus) in self.context.threads.iter().zip(&self.assignment.threads) {
+            if thread.dedicated || *cpus == thread.current {
+                continue;
+            }
+            let (reason, gain) = (self.reason_of_move(cpus), self.gain(|layout| layout.crossing));
+            let as_process = thread.stands_for_process && !self.context.request.pin;
+            let line = line::reader(thread, as_process, cpus.clone(), reason, gain);
+            if !lines.iter().any(|earlier| earlier.set == line.set) {
+                lines.push(line);
+            }
         }
-        let reason = match cpu == thread.current_cpu() {
-            true => "kept where it is, so that its packets find it there".to_owned(),
-            false => self.reason_of_move(cpu),
-        };
-        let gain = self.gain(|layout| layout.thread_crossings[index]);
-        line::thread(thread, CpuSet::from_iter([cpu]), reason, gain)
+        lines
     }
 
-    fn reason_of_move(&self, cpu: CpuId) -> String {
-        let node = self.context.pool.get(cpu).map(|cpu| cpu.node);
+    fn reason_of_move(&self, cpus: &CpuSet) -> String {
+        if self.context.request.interrupt_cores.is_some() {
+            return "away from the cores for interrupts".to_owned();
+        }
+        let node = cpus.first().and_then(|cpu| self.context.pool.get(cpu)).map(|cpu| cpu.node);
         let is_near =
             |queue: &&DeviceQueue<'_>| queue.interface.node.is_some() && queue.interface.node == node;
-        match self.context.queues.iter().find(is_near) {
-            _ if self.assignment.queues.contains(&cpu) => format!("cpu {} takes in packets for it", cpu.0),
-            Some(queue) => format!("cpu {} is on the node of {}", cpu.0, queue.interface.name),
-            None => format!("cpu {} is nearest to the packets of those with time left", cpu.0),
+        match (cpus.first(), self.context.queues.iter().find(is_near)) {
+            (Some(cpu), _) if cpus.len() == 1 && self.assignment.queues.contains(&cpu) => {
+                format!("cpu {} takes in packets for it", cpu.0)
+            }
+            (_, Some(queue)) => format!("to the node of {}, where its packets arrive", queue.interface.name),
+            (Some(cpu), None) => format!("cpu {} is nearest to the packets of those with time left", cpu.0),
+            (None, None) => String::new(),
         }
     }
-}
-
-fn no_costs_of_sending() -> Gain {
-    Gain::Unknown("a profile holds the costs of receiving".to_owned())
 }

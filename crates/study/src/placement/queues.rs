@@ -1,4 +1,4 @@
-//! The cpu that handles each queue's interrupt.
+//! Queues on or beside the cpus of readers that are pinned, one cpu each.
 //!
 //! Queues go to the cpus of the threads, evenly, those near the device first. Where one cpu cannot do
 //! both, they go to neighbouring cores behind the same last-level cache. An interrupt that is already

@@ -1,65 +1,103 @@
-//! Which threads are placed, and where each may run.
+//! Which threads read the packets, and where each may run.
+//!
+//! A thread counts as a reader only by evidence: its user names it, or its process received data through
+//! network sockets while the host was observed. That it is busy is no evidence: it may compile.
 
 use super::cpu_pool::CpuPool;
 use super::{Target, Unplaceable};
-use warmcore_linux::Inventory;
-use warmcore_linux::inventory::Thread;
+use warmcore_linux::inventory::{Observation, Thread};
+use warmcore_linux::{Inventory, Rates};
 use warmcore_topology::CpuSet;
 use warmcore_units::CpuId;
 
 /// A thread that uses at least this part of a cpu is busy.
 const BUSY: f64 = 0.05;
 
-/// A thread that is to be placed.
+/// A thread that reads packets.
 #[derive(Clone, Debug)]
 pub(super) struct TargetThread<'a> {
     pub(super) thread: &'a Thread,
     /// When its process started, in kernel ticks.
     pub(super) process_started: u64,
+    /// The online cpus that it may run on now.
+    pub(super) current: CpuSet,
     /// The cpus that it may be put on.
     pub(super) permitted: CpuSet,
     /// Whether its user reserves cpus for it.
     pub(super) dedicated: bool,
+    /// Whether it stands for its whole process, all of whose busy threads may run on the same cpus.
+    pub(super) stands_for_process: bool,
+    /// The part of a cpu that it used meanwhile; `None` if the host was not observed.
+    used: Option<f64>,
 }
 
-impl TargetThread<'_> {
-    /// The part of a cpu that it uses; 1 where the kernel does not tell, so that all count alike.
+impl<'a> TargetThread<'a> {
+    /// The part of a cpu that it uses; 1 where nothing is known, so that all count alike.
     pub(super) fn share(&self) -> f64 {
-        self.thread.share.unwrap_or(1.0)
+        self.used.unwrap_or(1.0)
     }
 
     /// The cpu it ran on last.
-    pub(super) fn current_cpu(&self) -> CpuId {
+    pub(super) fn last_cpu(&self) -> CpuId {
         self.thread.last_cpu
     }
 
+    /// Its only core, if its program or user pinned it to one.
+    pub(super) fn home(&self, pool: &CpuPool) -> Option<CpuId> {
+        let first = self.current.first()?;
+        let core = pool.cores_of(&CpuSet::from_iter([first]));
+        self.current.difference(&core).is_empty().then(|| pool.first(&self.current)).flatten()
+    }
+
     /// `thread` with its limits; `None` if its process has ended.
-    pub(super) fn new<'a>(
-        picture: &'a Inventory,
-        pool: &CpuPool,
-        thread: &'a Thread,
-    ) -> Option<TargetThread<'a>> {
+    pub(super) fn new(observed: &'a Observation, pool: &CpuPool, thread: &'a Thread) -> Option<Self> {
+        let picture = &observed.inventory;
         let process_started = picture.process_began(thread.key.pid)?;
         let online = picture.machine.online();
-        let allowed = thread.allowed.as_ref().unwrap_or(&online).intersection(&online);
-        let dedicated = !allowed.is_empty() && allowed.difference(&pool.reserved).is_empty();
+        let current = thread.allowed.as_ref().unwrap_or(&online).intersection(&online);
+        let dedicated = !current.is_empty() && current.difference(&pool.reserved).is_empty();
         let of_group = |group: &String| picture.cpusets.iter().find(|cpuset| cpuset.group == *group);
         let cpuset = thread.group.as_ref().and_then(of_group).map(|cpuset| &cpuset.cpus);
-        let permitted = if dedicated { allowed } else { cpuset.unwrap_or(&online).intersection(&online) };
-        Some(TargetThread { thread, process_started, permitted, dedicated })
+        let permitted =
+            if dedicated { current.clone() } else { cpuset.unwrap_or(&online).intersection(&online) };
+        let used = observed.rates.as_ref().map(|rates| used(rates, thread));
+        Some(Self { thread, process_started, current, permitted, dedicated, stands_for_process: false, used })
     }
 }
 
+/// The part of a cpu that `thread` used while it was observed.
+fn used(rates: &Rates, thread: &Thread) -> f64 {
+    rates.threads.iter().find(|of| of.key == thread.key).map_or(0.0, |of| of.share)
+}
+
 /// The threads that `target` names, in the order of the picture: the busiest first.
+///
+/// # Errors
+/// If a target was named and none of its threads is busy. That no reader is evident is no error.
 pub(super) fn find<'a>(
-    picture: &'a Inventory,
+    observed: &'a Observation,
     pool: &CpuPool,
     target: &Target,
 ) -> Result<Vec<TargetThread<'a>>, Unplaceable> {
-    let is_target = |thread: &&Thread| is_placeable(picture, thread) && target.includes(thread);
+    let picture = &observed.inventory;
+    let is_target = |thread: &&Thread| is_placeable(picture, thread) && target.includes(observed, thread);
     let threads = picture.threads.iter().filter(is_target);
-    let found: Vec<_> = threads.filter_map(|thread| TargetThread::new(picture, pool, thread)).collect();
-    if found.is_empty() { Err(Unplaceable::NoThreads(target.clone())) } else { Ok(found) }
+    let mut found: Vec<_> = threads.filter_map(|thread| TargetThread::new(observed, pool, thread)).collect();
+    if found.is_empty() && *target != Target::Evident {
+        return Err(Unplaceable::NoThreads(target.clone()));
+    }
+    for target_thread in &mut found {
+        target_thread.stands_for_process = has_one_mask(picture, target, target_thread.thread);
+    }
+    Ok(found)
+}
+
+/// Whether `target` names the whole process of `thread`, and its busy threads may run on the same cpus. Where
+/// they may not, the program places its threads itself.
+fn has_one_mask(picture: &Inventory, target: &Target, thread: &Thread) -> bool {
+    let names_thread = matches!(target, Target::Name(name) if thread.process != *name);
+    let mut own = picture.threads.iter().filter(|other| other.key.pid == thread.key.pid);
+    !names_thread && own.all(|other| other.allowed == thread.allowed)
 }
 
 /// Whether it is a user's thread, and not that of a program that places threads itself.
@@ -67,15 +105,18 @@ pub(super) fn is_placeable(picture: &Inventory, thread: &Thread) -> bool {
     !thread.kernel && !picture.rivals.iter().any(|rival| rival.name == thread.process)
 }
 
-/// Whether it uses enough of a cpu to be worth placing.
-pub(super) fn is_busy(thread: &Thread) -> bool {
-    thread.share.is_none_or(|share| share >= BUSY)
+/// Whether it used enough of a cpu to be worth placing.
+pub(super) fn is_busy(observed: Option<&Rates>, thread: &Thread) -> bool {
+    observed.is_none_or(|rates| used(rates, thread) >= BUSY)
 }
 
 impl Target {
-    fn includes(&self, thread: &Thread) -> bool {
+    fn includes(&self, observed: &Observation, thread: &Thread) -> bool {
         match self {
-            Self::Busiest => is_busy(thread),
+            Self::Evident => {
+                let rates = observed.rates.as_ref();
+                rates.is_some_and(|rates| rates.receives(thread.key.pid)) && is_busy(rates, thread)
+            }
             Self::Process(pid) => thread.key.pid == *pid,
             Self::Name(name) => thread.process == *name || thread.name == *name,
             Self::Group(group) => thread.group.as_ref().is_some_and(|of| is_within(of, group)),

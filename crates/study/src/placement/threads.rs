@@ -1,4 +1,4 @@
-//! The cpu that each thread runs on.
+//! A cpu for each thread, where each is to have one of its own.
 //!
 //! Cpus near the packets come first, then fast cores, then the least loaded, then the order of the
 //! pool. A thread that already runs on such a cpu stays there. A cpu takes threads until its time is
@@ -53,11 +53,11 @@ pub(super) fn choose(
         *chosen = chosen.or_else(|| placer.find(thread));
     }
     let chosen = threads.iter().zip(chosen);
-    chosen.map(|(thread, chosen)| chosen.unwrap_or_else(|| thread.current_cpu())).collect()
+    chosen.map(|(thread, chosen)| chosen.unwrap_or_else(|| thread.last_cpu())).collect()
 }
 
 /// The node of the devices that receive most packets.
-fn busiest_node(queues: &[DeviceQueue<'_>]) -> Option<u32> {
+pub(super) fn busiest_node(queues: &[DeviceQueue<'_>]) -> Option<u32> {
     let mut parts: BTreeMap<u32, f64> = BTreeMap::new();
     for queue in queues {
         if let Some(node) = queue.interface.node {
@@ -71,7 +71,7 @@ impl Placer<'_> {
     /// The cpu `thread` runs on, if none is better and nothing else has been placed on its core. With
     /// the core to itself, it does not matter which of the core's hardware threads that is.
     fn keep(&mut self, thread: &TargetThread<'_>) -> Option<CpuId> {
-        let cpu = self.pool.get(thread.current_cpu())?;
+        let cpu = self.pool.get(thread.last_cpu())?;
         let best = self.candidates(thread).map(|cpu| self.class(cpu)).min();
         let (misplaced, far, slow, _) = self.class(cpu);
         let stays = thread.dedicated

@@ -1,17 +1,90 @@
-//! Whether a proposed layout gains enough to be worth its changes.
+//! Which placement is best, and whether it gains enough to be worth its changes.
+//!
+//! No placement is proposed that makes the busiest cpu take in more of the packets or interrupts, or whose own
+//! forecast is worse, unless its user asked for cores that do nothing else.
 
 use super::context::{Context, Proposal};
 use super::cost_model::{self, Performance};
 use super::layout::Layout;
 use super::line::PlannedLine;
 use super::{Goal, Unplaceable, gain};
-use warmcore_units::Estimate;
+use core::cmp::Ordering;
+use warmcore_units::{Estimate, PerSecond};
 
 /// A gain below this is not worth a change, as a fraction.
 const MIN_GAIN: f64 = 0.01;
 
 /// Above 2x headroom, optimise the cost per packet, not capacity.
 const AMPLE_HEADROOM: f64 = 2.0;
+
+/// Sums of parts differ by this in the order of summation.
+const ROUNDING: f64 = 1e-9;
+
+/// Below this rate all the work for packets is a small part of one cpu, wherever it is done.
+const QUIET: PerSecond = PerSecond(1_000.0);
+
+/// The best of `proposals`; the first of those that are alike.
+pub(super) fn best(context: &Context<'_>, proposals: Vec<Proposal>) -> Result<Proposal, Unplaceable> {
+    let is_asked = context.request.interrupt_cores.is_some();
+    let admissible =
+        proposals.into_iter().filter(|it| is_asked || !burdens_more(&context.current, &it.layout));
+    let tight = is_tight(context);
+    let best = admissible.reduce(|best, other| {
+        let is_better = compare(context, tight, &other.layout, &best.layout) == Ordering::Less;
+        if is_better { other } else { best }
+    });
+    best.ok_or_else(|| {
+        let why = "every other placement would make the busiest cpu take in more of the packets";
+        Unplaceable::NothingToGain(why.to_owned())
+    })
+}
+
+/// Whether the busiest cpu takes in more under `then` than under `now`.
+fn burdens_more(now: &Layout, then: &Layout) -> bool {
+    then.busiest > now.busiest + ROUNDING || then.most_interrupted > now.most_interrupted + ROUNDING
+}
+
+/// Whether the busiest cpu has less than [`AMPLE_HEADROOM`]; assumed where nothing tells.
+fn is_tight(context: &Context<'_>) -> bool {
+    let headroom =
+        context.costs.as_ref().ok().zip(context.rate.filter(|rate| rate.0 > 0.0)).map(|(costs, rate)| {
+            let cost = costs.packet(context.current.crossing);
+            cost_model::headroom(&context.current, cost, rate, context.thread_load()).mean
+        });
+    headroom.is_none_or(|headroom| headroom < AMPLE_HEADROOM)
+}
+
+/// The better layout is less. With costs: the one that leaves room for more packets where room is short, then
+/// that whose packets cost less. Without: the one whose busiest cpu takes in fewer, then that whose readers find
+/// more in their caches.
+fn compare(context: &Context<'_>, tight: bool, one: &Layout, other: &Layout) -> Ordering {
+    let differ = |one: f64, other: f64| {
+        if (one - other).abs() <= MIN_GAIN * other.abs() { Ordering::Equal } else { one.total_cmp(&other) }
+    };
+    let unfit = differ(one.on_unfit_cpus, other.on_unfit_cpus);
+    let far = unfit.then(differ(one.crossing.remote, other.crossing.remote));
+    let Ok(costs) = &context.costs else {
+        let busiest = differ(one.busiest, other.busiest);
+        return busiest.then(differ(one.crossing.session, other.crossing.session)).then(far);
+    };
+    let [cost, other_cost] = [one, other].map(|layout| costs.packet(layout.crossing).mean.0);
+    let load = differ(one.busiest * cost, other.busiest * other_cost);
+    let cost = differ(cost, other_cost);
+    if tight { load.then(cost).then(far) } else { cost.then(load).then(far) }
+}
+
+/// Checks that there is enough work to be worth a plan.
+pub(super) fn check_load(context: &Context<'_>) -> Result<(), Unplaceable> {
+    let request = context.request;
+    let is_asked =
+        !request.interfaces.is_empty() || request.interrupt_cores.is_some() || request.rate.is_some();
+    match context.rate {
+        Some(rate) if rate < QUIET && !is_asked && request.goal != Goal::Isolation => {
+            Err(Unplaceable::Quiet(rate))
+        }
+        _ => Ok(()),
+    }
+}
 
 /// Checks that something changes, and for the better.
 pub(super) fn check(
@@ -23,9 +96,13 @@ pub(super) fn check(
     if !lines.iter().any(|line| line.changes) {
         return Err(Unplaceable::NothingToGain("everything is where it should be".to_owned()));
     }
+    let request = context.request;
+    if request.goal == Goal::Isolation || request.interrupt_cores.is_some() {
+        return Ok(());
+    }
     match performance {
-        _ if context.goal == Goal::Isolation => Ok(()),
         Some([now, then]) => check_performance(context, proposal, now, then),
+        None if !request.interfaces.is_empty() => Ok(()),
         None => check_without_costs(&context.current, &proposal.layout),
     }
 }
@@ -38,16 +115,26 @@ fn check_performance(
 ) -> Result<(), Unplaceable> {
     let (growth, slowdown) = (cost_model::growth(now, then), cost_model::slowdown(now, then));
     let saving = saving(context, proposal);
-    let gains = match (context.goal, slowdown) {
-        (Goal::Latency, Some(slowdown)) => is_visible(1.0 - slowdown.mean, slowdown),
+    let request = context.request;
+    let capacity = cost_model::ratio(then.capacity, now.capacity);
+    let stays_ample = then.headroom.is_some_and(|headroom| headroom.mean >= AMPLE_HEADROOM);
+    let shrinks =
+        is_visible(1.0 - capacity.mean, capacity) || is_visible(1.0 - growth.mean, growth) && !stays_ample;
+    let is_dearer = is_visible(-saving.mean, saving);
+    let is_slower = slowdown.is_some_and(|of| is_visible(of.mean - 1.0, of));
+    let is_nearer = is_nearer_or_fitter(&context.current, &proposal.layout);
+    let gains = match (request.goal, slowdown) {
+        _ if shrinks => false,
+        _ if !request.interfaces.is_empty() => !is_dearer,
+        (Goal::Latency, Some(slowdown)) => {
+            is_visible(1.0 - slowdown.mean, slowdown) || is_nearer && !is_slower
+        }
         (Goal::Latency, None) if context.rate.is_some() => now.delay.is_none() && then.delay.is_some(),
         _ => {
             let is_tight = now.headroom.is_some_and(|headroom| headroom.mean < AMPLE_HEADROOM);
-            let is_dearer = is_visible(-saving.mean, saving);
-            let stays_ample = then.headroom.is_some_and(|headroom| headroom.mean >= AMPLE_HEADROOM);
-            let shrinks = is_visible(1.0 - growth.mean, growth);
-            is_visible(saving.mean, saving) && (stays_ample || !shrinks)
+            is_visible(saving.mean, saving)
                 || is_visible(growth.mean - 1.0, growth) && (is_tight || !is_dearer)
+                || is_nearer && !is_dearer
         }
     };
     if gains { Ok(()) } else { Err(Unplaceable::NothingToGain(best_found(saving, growth, slowdown))) }
@@ -62,13 +149,20 @@ fn saving(context: &Context<'_>, proposal: &Proposal) -> Estimate<f64> {
 /// Without costs: whether less comes from other cores, or the busiest cpu processes fewer packets.
 fn check_without_costs(now: &Layout, then: &Layout) -> Result<(), Unplaceable> {
     let crossing = now.crossing.session - then.crossing.session;
-    let is_nearer = now.crossing.farthest > then.crossing.farthest;
     let relief = now.busiest - then.busiest;
-    if crossing > MIN_GAIN || crossing >= 0.0 && is_nearer || relief > MIN_GAIN {
+    if crossing > MIN_GAIN || crossing >= -MIN_GAIN && is_nearer_or_fitter(now, then) || relief > MIN_GAIN {
         return Ok(());
     }
     let why = "no packet would find more in its cpu's cache, and no cpu would take in fewer of them";
     Err(Unplaceable::NothingToGain(why.to_owned()))
+}
+
+/// Whether fewer packets have their readers on another node, or less work for them is on slow or reserved cpus. A
+/// profile holds no price of either.
+fn is_nearer_or_fitter(now: &Layout, then: &Layout) -> bool {
+    let nearer = now.crossing.remote - then.crossing.remote;
+    let fitter = now.on_unfit_cpus - then.on_unfit_cpus;
+    nearer > MIN_GAIN && fitter > -MIN_GAIN || fitter > MIN_GAIN && nearer > -MIN_GAIN
 }
 
 /// Whether `gain`, computed from `estimate`, is at least [`MIN_GAIN`] and larger than the half-width.

@@ -13,24 +13,30 @@ pub(crate) struct Host {
     pub(crate) subject: Target,
 }
 
+/// The threads of the [server].
+pub(crate) fn server_named() -> Target {
+    Target::Name("server".to_owned())
+}
+
 pub(crate) fn all() -> Vec<Host> {
-    let busiest = |name, tree| Host { name, tree, subject: Target::Busiest };
-    let served = |name, tree: Tree, cpus: &[u32], all: &str| busiest(name, tree.running(&server(cpus, all)));
+    let read_by = |name, tree, reader: &str| Host { name, tree, subject: Target::Name(reader.to_owned()) };
+    let served =
+        |name, tree: Tree, cpus: &[u32], all: &str| read_by(name, tree.running(&server(cpus, all)), "server");
     vec![
-        busiest("two_socket_server", hosts::two_socket_server()),
+        read_by("two_socket_server", hosts::two_socket_server(), "server"),
         served("storage_server", hosts::storage_server(), &[40, 41, 42], "0-63"),
         served("arm_server", hosts::arm_server(), &[60, 61, 62, 63], "0-63"),
-        busiest("container", hosts::container()),
+        read_by("container", hosts::container(), "worker"),
         served("unplugged", hosts::unplugged(), &[6, 7], "0-2,4,6-7"),
         served("hybrid_laptop", hosts::hybrid_laptop(), &[14, 15, 15], "0-15"),
-        busiest("small_vm", hosts::small_vm()),
+        read_by("small_vm", hosts::small_vm(), "reader"),
         served("balanced", hosts::balanced(), &[9, 10], "0-15"),
         served("steered", hosts::steered(), &[6, 7], "0-7"),
-        Host { subject: Target::Name("poll-4".to_owned()), ..busiest("isolated", hosts::isolated()) },
-        busiest("crossed", hosts::crossed()),
+        read_by("isolated", hosts::isolated(), "poll-4"),
+        Host { name: "crossed", tree: hosts::crossed(), subject: Target::Group("/system.slice".to_owned()) },
         served("managed", managed(), &[5, 6], "0-7"),
         served("confined", confined(), &[0, 1], "0-1"),
-        busiest("bare", hosts::bare()),
+        read_by("bare", hosts::bare(), "server"),
     ]
 }
 

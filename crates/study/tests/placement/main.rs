@@ -11,31 +11,41 @@ mod tables;
 
 use hosts::{Host, all};
 use warmcore_costs::Profile;
+use warmcore_linux::Probe;
 use warmcore_linux::fake::Tree;
-use warmcore_linux::{Inventory, Probe};
+use warmcore_linux::inventory::Observation;
 use warmcore_study::placement::{Goal, HostPlacement, Request, Target, Unplaceable, place};
 
 const GOALS: [Goal; 3] = [Goal::Throughput, Goal::Latency, Goal::Isolation];
 
-fn picture(tree: Tree) -> Inventory {
-    Probe::fake(tree).inventory().expect("a sound tree")
+/// What is seen of the host within ten seconds.
+fn observed(tree: &Tree) -> Observation {
+    let [earlier, later] = [tree.earlier(10.0), tree.clone()].map(Probe::fake);
+    Observation::of_probes(&earlier, &later).expect("sound trees")
 }
 
-fn planned(picture: &Inventory, subject: &Target, goal: Goal) -> Result<HostPlacement, Unplaceable> {
-    let profile = Profile::sgi_challenge_xl();
-    place(picture, &Request { target: subject, goal, rate: None, profile: Some(&profile) })
+fn request<'a>(subject: &'a Target, goal: Goal, profile: Option<&'a Profile>) -> Request<'a> {
+    Request { target: subject, interfaces: &[], interrupt_cores: None, pin: false, goal, rate: None, profile }
 }
 
-/// Every plan: of every host, for every goal, with and without costs.
-fn plans() -> Vec<(Host, Inventory, Goal, HostPlacement)> {
+fn planned(observed: &Observation, subject: &Target, goal: Goal) -> Result<HostPlacement, Unplaceable> {
+    place(observed, &request(subject, goal, Some(&Profile::sgi_challenge_xl())))
+}
+
+/// Every plan: of every host, for every goal, with and without costs, pinned and not.
+fn plans() -> Vec<(Host, Observation, Goal, HostPlacement)> {
     let profile = Profile::sgi_challenge_xl();
     let mut plans = Vec::new();
     for host in all() {
-        let picture = picture(host.tree.clone());
-        for (goal, profile) in GOALS.into_iter().flat_map(|goal| [(goal, None), (goal, Some(&profile))]) {
-            let request = Request { target: &host.subject, goal, rate: None, profile };
-            if let Ok(placement) = place(&picture, &request) {
-                plans.push((host.clone(), picture.clone(), goal, placement));
+        let observed = observed(&host.tree);
+        let costs = [None, Some(&profile)];
+        let ways = costs.into_iter().flat_map(|costs| [(costs, false), (costs, true)]);
+        for (goal, (profile, pin)) in
+            GOALS.into_iter().flat_map(|goal| ways.clone().map(move |way| (goal, way)))
+        {
+            let request = Request { pin, ..request(&host.subject, goal, profile) };
+            if let Ok(placement) = place(&observed, &request) {
+                plans.push((host.clone(), observed.clone(), goal, placement));
             }
         }
     }

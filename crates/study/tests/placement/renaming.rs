@@ -7,11 +7,12 @@
 //! plan says about it, are equal after siblings are sorted. Only the last-level cache is considered, because
 //! a plan considers no other.
 
+use super::hosts::server_named as server;
 use super::sketch::{Sketch, sketch};
-use super::{GOALS, picture, planned};
+use super::{GOALS, observed, planned};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-use warmcore_study::placement::{HostPlacement, Target};
+use warmcore_study::placement::HostPlacement;
 use warmcore_topology::Within;
 use warmcore_units::CpuId;
 
@@ -76,7 +77,7 @@ proptest! {
     fn other_numbers_of_cpus_give_the_same_plan_but_for_an_automorphism((sketch, names) in renamed()) {
         let renamed = sketch.renamed(&names);
         for goal in GOALS {
-            let [one, other] = [&sketch, &renamed].map(|of| planned(&picture(of.tree()), &Target::Busiest, goal));
+            let [one, other] = [&sketch, &renamed].map(|of| planned(&observed(&of.tree()), &server(), goal));
             prop_assert_eq!(one.as_ref().err(), other.as_ref().err());
             if let (Ok(one), Ok(other)) = (one, other) {
                 prop_assert_eq!(gains(&one), gains(&other));

@@ -34,7 +34,7 @@ impl Sketch {
             action: format!("eth0-TxRx-{number}"),
             allowed: [CpuId(cpu)].into_iter().collect(),
             effective: CpuId(cpu),
-            count,
+            count: 10 * count,
             managed,
         };
         host.devices = vec![Device {

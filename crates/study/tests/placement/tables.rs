@@ -1,10 +1,9 @@
 //! The plan of each host as a table for reviewers. `WARMCORE_REWRITE=1` regenerates the tables.
 
-use super::{GOALS, all, picture, planned};
-use std::fmt::Write;
+use super::{GOALS, all, observed, planned};
 use std::fs;
 use std::path::Path;
-use warmcore_study::placement::{Goal, HostPlacement, Unplaceable};
+use warmcore_study::placement::{Goal, HostPlacement, PlannedLine, Unplaceable};
 
 /// Maximum lines of a goal in the table.
 const LINES: usize = 16;
@@ -15,9 +14,9 @@ fn every_host_has_the_plan_that_was_reviewed() {
     let hosts = all();
     assert!(hosts.len() >= 10);
     for host in hosts {
-        let picture = picture(host.tree.clone());
+        let observed = observed(&host.tree);
         let text: String =
-            GOALS.iter().map(|&goal| table(goal, &planned(&picture, &host.subject, goal))).collect();
+            GOALS.iter().map(|&goal| table(goal, &planned(&observed, &host.subject, goal))).collect();
         let file = folder.join(format!("{}.txt", host.name));
         if std::env::var_os("WARMCORE_REWRITE").is_some() {
             fs::write(&file, &text).expect("a table can be written");
@@ -31,21 +30,31 @@ fn table(goal: Goal, placement: &Result<HostPlacement, Unplaceable>) -> String {
     let mut text = format!("## {goal}\n\n");
     match placement {
         Ok(placement) => rows(&mut text, placement),
-        Err(why) => writeln!(text, "No plan: {why}").expect("a text can be written to"),
+        Err(why) => text.push_str(&format!("No plan: {why}\n")),
     }
     text + "\n"
 }
 
+/// The lines that change something, each reason and gain once where it holds for the next lines too.
 fn rows(text: &mut String, placement: &HostPlacement) {
-    for line in placement.lines.iter().take(LINES) {
-        let change = if line.changes { format!("{} -> {}", line.from, line.to) } else { line.to.clone() };
-        writeln!(text, "{}: {change}\n    {}\n    {}", line.set, line.reason, line.gain)
-            .expect("a text can be written to");
+    let changes: Vec<&PlannedLine> = placement.lines.iter().filter(|line| line.changes).collect();
+    let mut said = String::new();
+    for line in changes.iter().take(LINES) {
+        let why = format!("    {}\n    {}\n", line.reason, line.gain);
+        text.push_str(&format!("{}: {} -> {}\n", line.set, line.from, line.to));
+        if why != said {
+            text.push_str(&why);
+            said = why;
+        }
     }
-    if let Some(more) = placement.lines.len().checked_sub(LINES).filter(|&more| more > 0) {
-        writeln!(text, "and {more} more").expect("a text can be written to");
+    if let Some(more) = changes.len().checked_sub(LINES).filter(|&more| more > 0) {
+        text.push_str(&format!("and {more} more\n"));
+    }
+    let kept = placement.lines.len() - changes.len();
+    if kept > 0 {
+        text.push_str(&format!("{kept} lines hold already\n"));
     }
     for note in &placement.notes {
-        writeln!(text, "Note: {note}").expect("a text can be written to");
+        text.push_str(&format!("Note: {note}\n"));
     }
 }

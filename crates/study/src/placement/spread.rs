@@ -1,0 +1,159 @@
+//! Queues spread over the cores near their device, as experts spread them by hand.
+//!
+//! Each queue gets a core of its own: of the device's node, first hardware threads first, fast cores before slow
+//! ones, none that is reserved. Second hardware threads follow when the cores are used up, then rounds begin anew.
+//! The queue with most packets chooses first, and takes the core with the fewest packets so far; of equal ones, the
+//! one whose pinned threads leave it most time, then the one nearest to the readers. A queue that has such a core already keeps it.
+//!
+//! The published rules of others: the scripts of NIC vendors (`set_irq_affinity local`) go through the cpus of the
+//! node in order, whatever is there already; irqbalance spreads by load over cache domains and cores.
+
+use super::context::Context;
+use super::cpu_pool::{Distance, PoolCpu};
+use super::device_queues::DeviceQueue;
+use std::collections::BTreeMap;
+use warmcore_topology::CpuSet;
+use warmcore_units::CpuId;
+
+/// A core that takes queues.
+struct Core {
+    /// Its cpus that may take them, in the order in which they do.
+    cpus: Vec<PoolCpu>,
+    /// The part of all packets that its queues receive.
+    part: f64,
+    /// The queues of each of its cpus.
+    queues: BTreeMap<CpuId, usize>,
+    /// The part of its time that threads pinned to it use.
+    pinned: f64,
+    /// How far the nearest reader is.
+    to_readers: Option<Distance>,
+}
+
+impl Core {
+    fn count(&self) -> usize {
+        self.queues.values().sum()
+    }
+
+    fn queues_on(&self, cpu: CpuId) -> usize {
+        self.queues.get(&cpu).copied().unwrap_or(0)
+    }
+
+    fn holds(&self, cpu: CpuId) -> bool {
+        self.cpus.iter().any(|own| own.id == cpu)
+    }
+
+    fn take(&mut self, cpu: CpuId, part: f64) -> CpuId {
+        self.part += part;
+        *self.queues.entry(cpu).or_default() += 1;
+        cpu
+    }
+}
+
+/// The cpu of each queue, where readers may run on `readers`. With `only`, all queues go to those cpus.
+pub(super) fn choose(context: &Context<'_>, readers: &[CpuSet], only: Option<&CpuSet>) -> Vec<CpuId> {
+    let mut cores = cores(context, readers, only);
+    let queues = &context.queues;
+    for queue in queues.iter().filter(|queue| !queue.is_movable()) {
+        if let Some(core) = cores.iter_mut().find(|core| core.holds(queue.current_cpu)) {
+            core.take(queue.current_cpu, queue.part);
+        }
+    }
+    let mut order: Vec<usize> = (0..queues.len()).filter(|&index| queues[index].is_movable()).collect();
+    order.sort_by(|&one, &other| queues[other].part.total_cmp(&queues[one].part).then(one.cmp(&other)));
+    let limit = Limit::new(context, &cores);
+    let mut chosen: Vec<Option<CpuId>> = vec![None; queues.len()];
+    for &index in &order {
+        chosen[index] = keep(&queues[index], &mut cores, &limit);
+    }
+    for &index in &order {
+        chosen[index] = chosen[index].or_else(|| find(&queues[index], &mut cores));
+    }
+    queues.iter().zip(chosen).map(|(queue, chosen)| chosen.unwrap_or(queue.current_cpu)).collect()
+}
+
+/// The cores that may take queues, in the order of the pool.
+fn cores(context: &Context<'_>, readers: &[CpuSet], only: Option<&CpuSet>) -> Vec<Core> {
+    let mut available: Vec<PoolCpu> = context.pool.available().collect();
+    match only {
+        Some(only) => available.retain(|cpu| only.contains(cpu.id)),
+        None if available.iter().any(|cpu| !cpu.slow) => available.retain(|cpu| !cpu.slow),
+        None => {}
+    }
+    let mut cores: BTreeMap<usize, Vec<PoolCpu>> = BTreeMap::new();
+    for cpu in available {
+        cores.entry(cpu.core).or_default().push(cpu);
+    }
+    let readers: CpuSet = readers.iter().flat_map(CpuSet::iter).collect();
+    let core = |cpus: Vec<PoolCpu>| {
+        let ids: CpuSet = cpus.iter().map(|cpu| cpu.id).collect();
+        let to_readers = readers.iter().map(|reader| context.pool.distance(cpus[0].id, reader)).min();
+        Core { cpus, part: 0.0, queues: BTreeMap::new(), pinned: pinned(context, &ids), to_readers }
+    };
+    let mut cores: Vec<Core> = cores.into_values().map(core).collect();
+    cores.sort_by_key(|core| core.cpus[0]);
+    cores
+}
+
+/// The part of a cpu's time used by threads that may run on `cpus` only.
+fn pinned(context: &Context<'_>, cpus: &CpuSet) -> f64 {
+    let Some(rates) = context.rates else { return 0.0 };
+    let is_here = |allowed: &Option<CpuSet>| {
+        allowed.as_ref().is_some_and(|allowed| !allowed.is_empty() && allowed.difference(cpus).is_empty())
+    };
+    let threads = context.picture.threads.iter().filter(|thread| !thread.kernel && is_here(&thread.allowed));
+    threads.filter_map(|thread| rates.threads.iter().find(|of| of.key == thread.key)).map(|of| of.share).sum()
+}
+
+/// How much stays on one core: a queue leaves a core that has more than its share.
+struct Limit {
+    /// Queues of one core, by the node of their device.
+    counts: BTreeMap<Option<u32>, usize>,
+    /// The part of all packets, unless a single queue has more.
+    part: f64,
+}
+
+impl Limit {
+    fn new(context: &Context<'_>, cores: &[Core]) -> Self {
+        let nodes: Vec<Option<u32>> = context.queues.iter().map(|queue| queue.interface.node).collect();
+        let on = |node: Option<u32>| {
+            cores.iter().filter(move |core| node.is_none_or(|node| core.cpus[0].node == node))
+        };
+        let count = |node: Option<u32>| {
+            let queues = nodes.iter().filter(|&&other| other == node).count();
+            let near = on(node).count();
+            queues.div_ceil(if near == 0 { cores.len().max(1) } else { near })
+        };
+        let counts = nodes.iter().map(|&node| (node, count(node))).collect();
+        let heaviest = context.queues.iter().map(|queue| queue.part).fold(0.0, f64::max);
+        Self { counts, part: heaviest.max(1.0 / cores.len().max(1) as f64) }
+    }
+}
+
+/// Leaves `queue` where it is, if its core is near and has not more than its share.
+fn keep(queue: &DeviceQueue<'_>, cores: &mut [Core], limit: &Limit) -> Option<CpuId> {
+    const ROUNDING: f64 = 1e-9;
+    let has_near = cores.iter().any(|core| is_near(queue, core));
+    let core = cores.iter_mut().find(|core| core.holds(queue.current_cpu))?;
+    let count = limit.counts.get(&queue.interface.node).copied().unwrap_or(1);
+    let fits = core.count() < count && core.part + queue.part <= limit.part + ROUNDING;
+    let is_even = core.queues_on(queue.current_cpu) * core.cpus.len() <= core.count();
+    let stays = fits && is_even && (is_near(queue, core) || !has_near);
+    stays.then(|| core.take(queue.current_cpu, queue.part))
+}
+
+/// Puts `queue` on the near core with the fewest packets, and there on the cpu with the fewest queues.
+fn find(queue: &DeviceQueue<'_>, cores: &mut [Core]) -> Option<CpuId> {
+    let has_near = cores.iter().any(|core| is_near(queue, core));
+    let near = cores.iter_mut().filter(|core| !has_near || is_near(queue, core));
+    let core = near.min_by(|one, other| {
+        let packets = one.part.total_cmp(&other.part);
+        let counts = packets.then(one.count().cmp(&other.count()));
+        counts.then(one.pinned.total_cmp(&other.pinned)).then(one.to_readers.cmp(&other.to_readers))
+    })?;
+    let cpu = core.cpus.iter().min_by_key(|cpu| core.queues_on(cpu.id))?.id;
+    Some(core.take(cpu, queue.part))
+}
+
+fn is_near(queue: &DeviceQueue<'_>, core: &Core) -> bool {
+    queue.interface.node.is_none_or(|node| core.cpus[0].node == node)
+}
