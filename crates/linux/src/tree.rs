@@ -91,6 +91,20 @@ impl Tree {
         (!left.is_empty()).then_some(left)
     }
 
+    /// Reads the text of `file`, which no kernel writes: on this machine it is made by `live` from what the kernel
+    /// says otherwise, and a capture holds it. `None` if it is not there, or nothing is in it.
+    pub(crate) fn derived(&self, file: &str, live: &dyn Fn() -> Option<String>) -> Option<String> {
+        match self {
+            Self::Directory(root) if root == Path::new("/") => live().filter(|text| !text.is_empty()),
+            Self::Directory(_) | Self::Fake(_) => self.text(file),
+            Self::Recorded(tree, recording) => {
+                let text = tree.derived(file, live)?;
+                recording.record_file(Path::new(file), &text);
+                Some(text)
+            }
+        }
+    }
+
     /// Whether `file` exists, as a file or directory.
     pub(crate) fn has(&self, file: impl AsRef<Path>) -> bool {
         let file = file.as_ref();

@@ -7,7 +7,6 @@ use crate::probe::probe;
 use miette::{IntoDiagnostic, WrapErr};
 use std::fs;
 use std::path::Path;
-use std::thread::sleep;
 use std::time::Duration;
 use warmcore_linux::ProbeError;
 use warmcore_linux::fake::Tree;
@@ -59,10 +58,7 @@ fn made_up_copy(host: &Tree) -> Copy {
 fn watched(interval: Duration) -> miette::Result<Copy> {
     let ((first, earlier), (second, later)) = (probe(None)?.recorded(), probe(None)?.recorded());
     messages::status(format!("Watching the host for {:.0} s.", interval.as_secs_f64()));
-    let looked = first.inventory().and_then(|inventory| {
-        sleep(interval);
-        second.inventory_after(&inventory)
-    });
+    let looked = first.observe_until(interval, &second);
     if looked.is_err() {
         // What can be read now still tells why.
         let _ = second.inventory();

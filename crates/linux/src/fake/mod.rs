@@ -103,6 +103,20 @@ impl Tree {
         self
     }
 
+    /// Adds TCP sockets through which processes have received data since the start: the number of each process and
+    /// of bytes.
+    #[must_use]
+    pub fn receiving(mut self, processes: &[(u32, u64)]) -> Self {
+        let inode = |pid: &u32| 10_000 + pid;
+        let lines: Vec<String> =
+            processes.iter().map(|(pid, bytes)| format!("{} {bytes}", inode(pid))).collect();
+        self.put("warmcore/tcp_received", lines.join("\n"));
+        for (pid, _) in processes {
+            self.put(format!("warmcore/sockets/{pid}"), inode(pid));
+        }
+        self
+    }
+
     /// Returns the names of the entries of `directory`, repeated for every file below them.
     pub(crate) fn entries<'a>(&'a self, directory: &str) -> impl Iterator<Item = &'a str> {
         let directory = format!("{directory}/");

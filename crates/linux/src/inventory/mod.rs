@@ -29,6 +29,7 @@
 //! | `activity` | only softirqs and rescheduling interrupts, to count them around a run |
 //! | `rates` | nothing: it computes rates from two inventories |
 //! | `observation` | nothing: it holds an inventory and the rates since an earlier one |
+//! | `receivers` | what TCP sockets have received, and whose they are |
 //! | `on_cpu` | nothing: it selects what concerns one cpu |
 //! | `blind_spot` | nothing: it lists what cannot be seen here, and what would be needed |
 //!
@@ -51,6 +52,7 @@ mod pci;
 mod position;
 mod processors;
 mod rates;
+mod receivers;
 pub(crate) mod rivals;
 mod sockets;
 mod table;
@@ -66,7 +68,8 @@ pub use observation::{EARLIER, Observation};
 pub use on_cpu::OnCpu;
 pub use pci::{ParsePciAddressError, PciAddress};
 pub use processors::{Processor, Softnet};
-pub use rates::{CpuRates, InterfaceRate, InterruptRate, Rates, ReceiverRate, ThreadRate};
+pub use rates::{CpuRates, InterfaceRate, InterruptRate, Rates, ThreadRate};
+pub use receivers::Receiver;
 pub use rivals::{Evidence, LinkFile, OverwrittenSettings, Rival};
 pub use sockets::Sockets;
 pub use threads::{Cpuset, Thread, ThreadKey};

@@ -3,6 +3,7 @@
 //! Counts since boot do not tell what a host does now: they average over its whole life, and several of
 //! them wrap at 32 bits. So whatever depends on a rate is computed from two inventories, some seconds apart.
 
+use super::receivers::Received;
 use super::{Inventory, Rates};
 use crate::Probe;
 use crate::probe::ProbeError;
@@ -28,20 +29,37 @@ impl Observation {
         Self { inventory, rates: None }
     }
 
-    /// The interval from `earlier` to `later`, which must be [taken after](Probe::inventory_after) it.
-    #[must_use]
-    pub fn between(earlier: &Inventory, later: Inventory) -> Self {
-        let rates = Rates::between(earlier, &later);
-        Self { inventory: later, rates }
-    }
-
-    /// Takes an inventory with each probe: of the same host, or of the two halves of a capture.
+    /// Observes a host from the look of one probe to that of another: of both halves of a capture.
     ///
     /// # Errors
     /// As for [`Probe::inventory`].
     pub fn of_probes(earlier: &Probe, later: &Probe) -> Result<Self, ProbeError> {
-        let first = earlier.inventory()?;
-        later.inventory_after(&first).map(|second| Self::between(&first, second))
+        Beginning::new(earlier)?.observe(later)
+    }
+}
+
+/// The look at the beginning of an interval.
+#[derive(Debug)]
+struct Beginning {
+    inventory: Inventory,
+    received: Option<Received>,
+}
+
+impl Beginning {
+    fn new(probe: &Probe) -> Result<Self, ProbeError> {
+        Ok(Self { inventory: probe.inventory()?, received: probe.received()? })
+    }
+
+    /// Looks again, at the end.
+    fn observe(&self, probe: &Probe) -> Result<Observation, ProbeError> {
+        let inventory = probe.inventory_after(&self.inventory)?;
+        let received = probe.received()?;
+        let mut rates = Rates::between(&self.inventory, &inventory);
+        if let (Some(rates), Some(earlier), Some(now)) = (&mut rates, &self.received, &received) {
+            let pids = inventory.threads.iter().filter(|thread| !thread.kernel).map(|thread| thread.key.pid);
+            rates.receivers = probe.receivers((earlier, now), rates.elapsed, &pids.collect())?;
+        }
+        Ok(Observation { inventory, rates })
     }
 }
 
@@ -51,8 +69,17 @@ impl Probe {
     /// # Errors
     /// As for [`inventory`](Self::inventory).
     pub fn observe(&self, interval: Duration) -> Result<Observation, ProbeError> {
-        let first = self.inventory()?;
+        self.observe_until(interval, self)
+    }
+
+    /// Takes two inventories, `interval` apart: the first with this probe, the second with `later`, so that each can
+    /// be [recorded](Self::recorded) by itself.
+    ///
+    /// # Errors
+    /// As for [`inventory`](Self::inventory).
+    pub fn observe_until(&self, interval: Duration, later: &Self) -> Result<Observation, ProbeError> {
+        let beginning = Beginning::new(self)?;
         sleep(interval);
-        self.inventory_after(&first).map(|second| Observation::between(&first, second))
+        beginning.observe(later)
     }
 }

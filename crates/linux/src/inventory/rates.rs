@@ -4,6 +4,7 @@ use super::identity::InterruptId;
 use super::interfaces::Interface;
 use super::interrupts::{Counts, Interrupt};
 use super::processors::Processor;
+use super::receivers::Receiver;
 use super::threads::{Thread, ThreadKey};
 use super::{CpuTimes, Inventory};
 use crate::proc_stat::tick;
@@ -20,8 +21,9 @@ pub struct Rates {
     pub cpus: Vec<CpuRates>,
     /// Interrupts that occurred, the most frequent first.
     pub interrupts: Vec<InterruptRate>,
-    /// Processes that received data through network sockets, in order of number.
-    pub receivers: Vec<ReceiverRate>,
+    /// Processes that were seen to receive data through network sockets, the most first; empty where sockets were not
+    /// looked at.
+    pub receivers: Vec<Receiver>,
     /// Packets that interfaces received, in order of name.
     pub interfaces: Vec<InterfaceRate>,
     /// Threads that ran, the busiest first.
@@ -68,15 +70,6 @@ pub struct InterfaceRate {
     pub name: String,
     /// Packets received.
     pub received: PerSecond,
-}
-
-/// How much a process received through network sockets.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct ReceiverRate {
-    /// The number of the process.
-    pub pid: u32,
-    /// Bytes received per second.
-    pub bytes: PerSecond,
 }
 
 /// How busy a thread was.

@@ -1,0 +1,221 @@
+//! How much each process receives through TCP sockets: the evidence that it reads packets.
+//!
+//! The kernel counts the bytes that every TCP socket has received (`sock_diag(7)`), and `/proc/PID/fd` names the
+//! sockets of a process by inode. Of both, only inodes and counts are kept; addresses serve to leave out connections
+//! within the machine. UDP sockets have no such count, and the sockets of other network namespaces are not seen: who
+//! reads those has to be named.
+//!
+//! A capture holds what was seen in files of its own, `warmcore/tcp_received` and `warmcore/sockets/PID`.
+
+use crate::Probe;
+use crate::probe::Malformed;
+use crate::tree::Tree;
+use netlink_bindings::inet_diag::{self, ReqV2, TcpState};
+use netlink_socket2::NetlinkSocket;
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use warmcore_units::{Nanos, PerSecond};
+
+const RECEIVED: &str = "warmcore/tcp_received";
+
+/// The first line of that file, so that a host without connections differs from one that does not tell.
+const HEADER: &str = "inode bytes";
+
+/// A process that receives less is not worth a placement.
+const LEAST: PerSecond = PerSecond(10_000.0);
+
+/// A process that receives less than this part of all that is received is none that packets are placed for.
+const LEAST_PART: f64 = 0.05;
+
+/// The bytes that TCP sockets have received so far, by inode.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Received(BTreeMap<u64, u64>);
+
+/// How much a process received through TCP sockets.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Receiver {
+    /// The number of the process.
+    pub pid: u32,
+    /// Bytes received per second.
+    pub bytes: PerSecond,
+}
+
+impl Probe {
+    /// Reads what all TCP sockets have received so far; `None` where the kernel does not say.
+    pub(crate) fn received(&self) -> Result<Option<Received>, Malformed> {
+        let tree = self.tree();
+        let Some(text) = tree.derived(RECEIVED, &live_received) else { return Ok(None) };
+        let socket = |line: &str| {
+            let (inode, bytes) = line.split_once(' ')?;
+            Some((inode.parse().ok()?, bytes.parse().ok()?))
+        };
+        let expected = "lines of an inode and a number of bytes";
+        let sockets = text
+            .lines()
+            .filter(|line| *line != HEADER)
+            .map(|line| socket(line).ok_or_else(|| tree.malformed(RECEIVED, line, expected)));
+        sockets.collect::<Result<_, _>>().map(|sockets| Some(Received(sockets)))
+    }
+
+    /// Computes who received how much from `earlier` to `now`, of the processes `pids`; the most first.
+    pub(crate) fn receivers(
+        &self,
+        (earlier, now): (&Received, &Received),
+        elapsed: Nanos,
+        pids: &BTreeSet<u32>,
+    ) -> Result<Vec<Receiver>, Malformed> {
+        let passed = now.since(earlier);
+        let all = passed.values().sum::<u64>() as f64 / elapsed.secs();
+        let mut receivers = Vec::new();
+        for &pid in pids {
+            let sockets = sockets(self.tree(), pid, now)?;
+            let bytes: u64 = sockets.iter().filter_map(|inode| passed.get(inode)).sum();
+            let bytes = PerSecond(bytes as f64 / elapsed.secs());
+            if bytes >= LEAST && bytes.0 >= LEAST_PART * all {
+                receivers.push(Receiver { pid, bytes });
+            }
+        }
+        receivers.sort_by(|one, other| other.bytes.0.total_cmp(&one.bytes.0).then(one.pid.cmp(&other.pid)));
+        Ok(receivers)
+    }
+}
+
+impl Received {
+    /// What each socket has received since `earlier`. A new one has received all of it since.
+    fn since(&self, earlier: &Self) -> BTreeMap<u64, u64> {
+        let before = |inode| earlier.0.get(inode).copied().unwrap_or(0);
+        self.0.iter().map(|(inode, &bytes)| (*inode, bytes.saturating_sub(before(inode)))).collect()
+    }
+}
+
+/// Reads the inodes of the TCP sockets in `known` that process `pid` has open. None are seen of a process of another
+/// user.
+fn sockets(tree: &Tree, pid: u32, known: &Received) -> Result<Vec<u64>, Malformed> {
+    let file = format!("warmcore/sockets/{pid}");
+    let Some(text) = tree.derived(&file, &|| live_sockets(pid, known)) else { return Ok(Vec::new()) };
+    let inodes = text
+        .lines()
+        .map(|line| line.parse().map_err(|_| tree.malformed(&file, line, "the number of an inode")));
+    inodes.collect()
+}
+
+/// The open sockets of process `pid` that are in `known`, one inode on each line.
+fn live_sockets(pid: u32, known: &Received) -> Option<String> {
+    let mut inodes = BTreeSet::new();
+    for entry in fs::read_dir(format!("/proc/{pid}/fd")).ok()?.flatten() {
+        let Ok(target) = fs::read_link(entry.path()) else { continue };
+        let inode =
+            target.to_str().and_then(|name| name.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok());
+        inodes.extend(inode.filter(|inode| known.0.contains_key(inode)));
+    }
+    Some(inodes.iter().map(u64::to_string).collect::<Vec<_>>().join("\n"))
+}
+
+/// What each TCP socket has received that is connected to another machine, or to an address of this one that is no
+/// loopback address: an inode and a number of bytes on each line.
+fn live_received() -> Option<String> {
+    let mut lines = vec![HEADER.to_owned()];
+    let mut socket = NetlinkSocket::new();
+    for family in [libc::AF_INET, libc::AF_INET6] {
+        let request = ReqV2 {
+            family: family as u8,
+            protocol: libc::IPPROTO_TCP as u8,
+            states: 1 << TcpState::Established as u32,
+            ext: INFO,
+            ..ReqV2::default()
+        };
+        let request = inet_diag::Request::new().op_tcp_diag_dump(&request);
+        let mut replies = socket.request(&request).ok()?;
+        while let Some((header, attributes)) = replies.recv().transpose().ok()? {
+            let Ok(info) = attributes.get_tcp_info() else { continue };
+            if !peer(family, &header.sockid.dst).is_loopback() && header.inode != 0 {
+                let received = info.bytes_received;
+                lines.push(format!("{} {received}", header.inode));
+            }
+        }
+    }
+    Some(lines.join("\n"))
+}
+
+/// Asks for `struct tcp_info`: the bit of `INET_DIAG_INFO`, the second of the extensions.
+const INFO: u8 = 1 << 1;
+
+fn peer(family: i32, address: &[u8; 16]) -> IpAddr {
+    if family == libc::AF_INET {
+        let [a, b, c, d, ..] = *address;
+        return Ipv4Addr::new(a, b, c, d).into();
+    }
+    Ipv6Addr::from(*address).to_canonical()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fake::{self, hosts};
+    use crate::inventory::Observation;
+    use crate::net::{Namespace, privilege_missing};
+    use std::io::{Read, Write};
+    use std::net::{TcpListener, TcpStream};
+    use std::process;
+
+    #[test]
+    fn who_received_most_is_seen_and_who_received_little_is_not() {
+        let tree = hosts::two_socket_server().receiving(&[(2000, 36_000_000_000), (4321, 3_600_000)]);
+        let [earlier, later] = [tree.earlier(10.0), tree].map(Probe::fake);
+        let rates = Observation::of_probes(&earlier, &later).expect("sound trees").rates.expect("an uptime");
+        let found: Vec<u32> = rates.receivers.iter().map(|receiver| receiver.pid).collect();
+        assert_eq!(found, [2000]);
+        assert!((rates.receivers[0].bytes.0 - 1e7).abs() < 10.0, "{:?}", rates.receivers);
+    }
+
+    #[test]
+    fn a_malformed_file_is_named() {
+        let mut tree = fake::Tree::default();
+        tree.put(RECEIVED, "17 many");
+        let error = Probe::fake(tree).received().unwrap_err().to_string();
+        assert!(error.contains("tcp_received` holds `17 many`, expected lines of an inode"), "{error}");
+    }
+
+    /// The bytes that this process receives are counted by the kernel and found again by its sockets; those through a
+    /// loopback address are not.
+    #[test]
+    fn what_this_process_receives_over_a_network_is_seen() {
+        if let Some(missing) = privilege_missing() {
+            println!("not run: a namespace needs {missing}");
+            return;
+        }
+        let namespace = Namespace::new().expect("a namespace");
+        namespace
+            .run(|| {
+                let ip = |arguments: &[&str]| {
+                    assert!(process::Command::new("ip").args(arguments).status().expect("ip").success());
+                };
+                ip(&["link", "set", "lo", "up"]);
+                ip(&["address", "add", "192.0.2.1/32", "dev", "lo"]);
+                let own = process::id();
+                for (address, expected) in [("192.0.2.1:0", true), ("127.0.0.1:0", false)] {
+                    let listener = TcpListener::bind(address).expect("an address");
+                    let mut sender =
+                        TcpStream::connect(listener.local_addr().expect("bound")).expect("connected");
+                    let mut receiver = listener.accept().expect("a connection").0;
+                    let (probe, recording) = Probe::new().recorded();
+                    let before = probe.received().expect("sound").expect("root sees sockets");
+                    sender.write_all(&[7; 200_000]).expect("sent");
+                    receiver.read_exact(&mut [0; 200_000]).expect("received");
+                    let after = probe.received().expect("sound").expect("root sees sockets");
+                    let of = |probe: &Probe| {
+                        probe
+                            .receivers((&before, &after), Nanos::from_secs(1.0), &[own].into())
+                            .expect("sound")
+                    };
+                    let found = of(&probe);
+                    let bytes = found.first().map(|receiver| (receiver.pid, receiver.bytes.0));
+                    assert_eq!(bytes, expected.then_some((own, 200_000.0)), "{address}");
+                    assert_eq!(of(&Probe::fake(recording.tree())), found, "a capture holds the same");
+                }
+            })
+            .expect("the namespace is entered");
+    }
+}
