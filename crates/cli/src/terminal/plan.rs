@@ -1,7 +1,10 @@
 //! A plan in a terminal: what moves from where to where, why, and what is gained.
 
+mod groups;
+
 use super::table;
-use warmcore_study::placement::{HostPlacement, Performance, PlannedLine};
+use groups::Group;
+use warmcore_study::placement::{HostPlacement, Performance};
 use warmcore_units::Estimate;
 
 /// The most lines that get a row.
@@ -11,22 +14,24 @@ const ROWS: usize = 24;
 type Row = (&'static str, fn(&Performance) -> String);
 
 pub(crate) fn summary(placement: &HostPlacement) -> String {
-    let moves: Vec<&PlannedLine> = placement.lines.iter().filter(|line| line.changes).collect();
+    let groups = groups::groups(placement.lines.iter().filter(|line| line.changes));
     let mut table = table(["setting", "from", "to", "why", "gain"]);
-    for line in moves.iter().take(ROWS) {
+    for group in groups.iter().take(ROWS) {
         table.add_row([
-            line.set.to_string(),
-            line.from.clone(),
-            line.to.clone(),
-            line.reason.clone(),
-            line.gain.to_string(),
+            group.setting(),
+            group.from().to_owned(),
+            group.to(),
+            group.reason().to_owned(),
+            group.gain(),
         ]);
     }
     let mut text = format!("{table}\n");
-    if let Some(more) = moves.len().checked_sub(ROWS).filter(|&more| more > 0) {
+    let more: usize = groups.iter().skip(ROWS).map(Group::len).sum();
+    if more > 0 {
         text += &format!("{more} more changes are in the plan.\n");
     }
-    let kept = placement.lines.len() - moves.len();
+    let changes: usize = groups.iter().map(Group::len).sum();
+    let kept = placement.lines.len() - changes;
     if kept > 0 {
         text += &format!("{kept} more lines hold what is placed well already.\n");
     }

@@ -59,7 +59,7 @@ pub fn two_socket_server() -> Tree {
         group: "/system.slice/server.service".to_owned(),
     };
     host.threads = (2000..2032).map(thread).collect();
-    host.tree()
+    host.tree().receiving(&[(2000, 250_000_000_000)])
 }
 
 /// 64 cpus, two NVMe devices with a managed interrupt per eight cpus, and a NIC.
@@ -253,7 +253,8 @@ pub fn crossed() -> Tree {
         )
     };
     host.threads = (0..8).map(process).collect();
-    host.tree()
+    let received: Vec<(u32, u64)> = (600..608).map(|pid| (pid, 15_000_000_000)).collect();
+    host.tree().receiving(&received)
 }
 
 /// Two cpus on a kernel that shows nothing else.

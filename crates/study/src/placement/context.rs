@@ -51,7 +51,11 @@ impl<'a> Context<'a> {
     pub(super) fn new(observed: &'a Observation, request: &'a Request<'a>) -> Result<Self, Unplaceable> {
         let (picture, rates) = (&observed.inventory, observed.rates.as_ref());
         let pool = CpuPool::new(picture, request.goal);
-        let threads = target_threads::find(observed, &pool, request.target)?;
+        // Where queues are spread on request, readers stay where they are.
+        let threads = match request.interfaces {
+            [] => target_threads::find(observed, &pool, request.target)?,
+            _ => Vec::new(),
+        };
         let queues = device_queues::find(observed, &pool, request.interfaces)?;
         let mut context = Self {
             request,

@@ -250,20 +250,21 @@ where
     Estimate { mean: of.mean * factor, half_width: of.half_width.map(|half| half * factor.abs()) }
 }
 
-/// `of` with the relative `uncertainty` of the costs added to its half-width.
+/// `of` with the relative `uncertainty` of the costs added to its half-width; without one where `of` has none.
 fn widened<Q>(of: Estimate<Q>, uncertainty: f64) -> Estimate<Q>
 where
     Q: Copy + Into<f64> + core::ops::Mul<f64, Output = Q>,
 {
-    let relative = of.relative_half_width().unwrap_or(0.0).hypot(uncertainty);
-    Estimate { mean: of.mean, half_width: Some(of.mean * relative) }
+    let relative = of.relative_half_width().filter(|relative| relative.is_finite());
+    let half_width = relative.map(|relative| of.mean * relative.hypot(uncertainty));
+    Estimate { mean: of.mean, half_width }
 }
 
 /// `a / b`, whose errors are independent.
 pub(super) fn ratio<Q: Copy + Into<f64>>(a: Estimate<Q>, b: Estimate<Q>) -> Estimate<f64> {
-    let relative = |of: Estimate<Q>| of.relative_half_width().unwrap_or(0.0);
     let ratio = a.mean.into() / b.mean.into();
-    Estimate::new(ratio, ratio * relative(a).hypot(relative(b)))
+    let relative = a.relative_half_width().zip(b.relative_half_width());
+    Estimate { mean: ratio, half_width: relative.map(|(a, b)| ratio * a.hypot(b)) }
 }
 
 /// The uncertainty that the costs bring into every prediction, as a fraction: the median of the

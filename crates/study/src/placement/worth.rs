@@ -165,9 +165,10 @@ fn is_nearer_or_fitter(now: &Layout, then: &Layout) -> bool {
     nearer > MIN_GAIN && fitter > -MIN_GAIN || fitter > MIN_GAIN && nearer > -MIN_GAIN
 }
 
-/// Whether `gain`, computed from `estimate`, is at least [`MIN_GAIN`] and larger than the half-width.
+/// Whether `gain`, computed from `estimate`, is at least [`MIN_GAIN`] and larger than the half-width. What has no
+/// half-width proves nothing.
 fn is_visible(gain: f64, estimate: Estimate<f64>) -> bool {
-    gain >= MIN_GAIN && gain > estimate.half_width.unwrap_or(0.0)
+    gain >= MIN_GAIN && estimate.half_width.is_some_and(|half| gain > half)
 }
 
 /// What the best placement found would have gained.

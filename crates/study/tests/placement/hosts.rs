@@ -23,7 +23,7 @@ pub(crate) fn all() -> Vec<Host> {
     let served =
         |name, tree: Tree, cpus: &[u32], all: &str| read_by(name, tree.running(&server(cpus, all)), "server");
     vec![
-        read_by("two_socket_server", hosts::two_socket_server(), "server"),
+        Host { name: "two_socket_server", tree: hosts::two_socket_server(), subject: Target::Evident },
         served("storage_server", hosts::storage_server(), &[40, 41, 42], "0-63"),
         served("arm_server", hosts::arm_server(), &[60, 61, 62, 63], "0-63"),
         read_by("container", hosts::container(), "worker"),
@@ -33,7 +33,7 @@ pub(crate) fn all() -> Vec<Host> {
         served("balanced", hosts::balanced(), &[9, 10], "0-15"),
         served("steered", hosts::steered(), &[6, 7], "0-7"),
         read_by("isolated", hosts::isolated(), "poll-4"),
-        Host { name: "crossed", tree: hosts::crossed(), subject: Target::Group("/system.slice".to_owned()) },
+        Host { name: "crossed", tree: hosts::crossed(), subject: Target::Evident },
         served("managed", managed(), &[5, 6], "0-7"),
         served("confined", confined(), &[0, 1], "0-1"),
         read_by("bare", hosts::bare(), "server"),
