@@ -13,7 +13,6 @@ use crate::terminal::counted;
 use miette::{IntoDiagnostic, WrapErr, miette};
 use std::fs;
 use std::path::{Path, PathBuf, absolute};
-use warmcore_linux::tuning::plan::Missing;
 use warmcore_linux::tuning::{Disk, Journal, JournalDirectory, UndoOutcome, UndoReport, persist, undo};
 
 pub(crate) fn run(command: &TuneCommand) -> miette::Result<()> {
@@ -128,18 +127,9 @@ fn print_persistent(arguments: &PersistArguments) -> miette::Result<()> {
     }
     let document = plan::read(&arguments.plan)?;
     persist::check(&document.plan).or_misuse()?;
-    if document.plan.missing() == Some(Missing::Threads) && !arguments.admission.partial {
-        return Err(misuse(
-            "the plan places interrupts or packets and no thread: give --partial if units place the threads \
-             (CPUAffinity=)",
-        ));
-    }
     apply::tell_hands(&document, &Disk::default())?;
-    let mut flags = Vec::new();
-    if arguments.admission.partial {
-        flags.push("--partial".to_owned());
-    }
-    flags.extend(arguments.admission.despite.iter().flat_map(|name| ["--despite".to_owned(), name.clone()]));
+    let despite = arguments.admission.despite.iter();
+    let flags: Vec<String> = despite.flat_map(|name| ["--despite".to_owned(), name.clone()]).collect();
     let (unit, rule) = (persist::unit(&program, &path, &flags), persist::rule(&document.plan));
     crate::output::print(format!("{unit}\n{rule}").as_bytes())
 }

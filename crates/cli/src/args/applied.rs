@@ -5,11 +5,6 @@ use std::path::PathBuf;
 
 #[derive(Args, Debug)]
 pub(crate) struct AdmissionArguments {
-    /// Take a plan that places packets and no threads, or threads and no packets, though half a
-    /// placement may be worse than none
-    #[arg(long)]
-    pub(crate) partial: bool,
-
     /// Apply though this program runs, which will change it again
     #[arg(long, value_name = "NAME")]
     pub(crate) despite: Vec<String>,

@@ -49,10 +49,9 @@ impl Document {
         disk: &Disk,
         arguments: &AdmissionArguments,
     ) -> miette::Result<Vec<Proposal>> {
-        let admission = AdmissionOptions { partial: arguments.partial, despite: arguments.despite.clone() };
+        let admission = AdmissionOptions { despite: arguments.despite.clone() };
         admit(&self.plan, disk, &admission).map_err(|error| match error {
             AdmissionError::Mismatch(faults) => self.refusal(faults),
-            other @ AdmissionError::Partial(_) => misuse(format!("{}: {other}", self.path.display())),
             other => self.report(&other),
         })?;
         steps(&self.plan, disk).map_err(|error| match error {

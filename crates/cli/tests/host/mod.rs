@@ -177,8 +177,7 @@ fn a_plan_goes_from_the_picture_to_the_host_and_back() {
 
     let mask = folder.path().join(&root).join("sys/class/net/eth0/queues/rx-0/rps_cpus");
     let before = fs::read_to_string(&mask).expect("a mask");
-    let apply =
-        ["host", "apply", "plan.toml", "--yes", "--partial", "--root", &root, "--journal", "journals"];
+    let apply = ["host", "apply", "plan.toml", "--yes", "--root", &root, "--journal", "journals"];
     let applied = warmcore(&apply, folder.path());
     assert!(applied.status.success(), "{}", text(&applied.stderr));
     assert_ne!(fs::read_to_string(&mask).expect("a mask"), before);

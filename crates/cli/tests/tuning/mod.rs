@@ -150,7 +150,6 @@ fn unusable_plans_are_refused_with_file_line_and_field() {
             "plan.toml:2: not a usable plan: `machine.cpus` is 0-7",
         ),
         (PLAN.replace("schema = 1", "schema = 2"), "plan.toml:1:"),
-        (PLAN.split("\n[[lines]]\nset = { thread").next().expect("a half").to_owned(), "give --partial"),
     ] {
         place.plan(&plan);
         let error = refusal(&Place::apply(&["--yes"]), &place.path);
@@ -167,7 +166,7 @@ fn unusable_plans_are_refused_with_file_line_and_field() {
 #[test]
 fn a_plan_that_outlasts_a_restart_is_printed_for_systemd_and_udev() {
     let place = Place::new();
-    let persist = ["host", "persist", "plan.toml", "--partial"];
+    let persist = ["host", "persist", "plan.toml"];
     let error = refusal(&persist, &place.path);
     assert!(error.contains("line 2 pins threads") && error.contains("CPUAffinity=2-3"), "{error}");
     place.plan(
@@ -176,11 +175,10 @@ fn a_plan_that_outlasts_a_restart_is_printed_for_systemd_and_udev() {
          [[lines]]\nset = { interrupt = { device = \"0000:00:03.0\", queue = 0, cpus = \"2\" } }\n\
          [[lines]]\nset = { rps_cpus = { interface = \"eth0\", queue = 0, cpus = \"2\" } }\n",
     );
-    assert!(refusal(&persist[..3], &place.path).contains("give --partial"));
     let printed = place.run(&persist);
     for expected in [
         "Type=oneshot",
-        "host apply --yes \"--partial\" \"/",
+        "host apply --yes \"/",
         "plan.toml\"\nExecStop=",
         "ACTION==\"bind\", SUBSYSTEM==\"pci\", KERNEL==\"0000:00:03.0\", RUN+=",
         "ACTION==\"add\", SUBSYSTEM==\"net\", KERNEL==\"eth0\", RUN+=",

@@ -62,7 +62,7 @@ fn a_veth_is_steered_and_is_as_before_after() {
     assert_eq!(before.lines().filter(|line| line.starts_with("rx-")).count(), 8, "{before}");
 
     let program = env!("CARGO_BIN_EXE_warmcore");
-    let apply = [program, "host", "apply", "plan.toml", "--partial", "--journal", "journals"];
+    let apply = [program, "host", "apply", "plan.toml", "--journal", "journals"];
     let shown = inside(&lab, &apply, folder);
     assert!(shown.status.success(), "{}", text(&shown.stderr));
     assert_eq!(queues(&lab, folder), before);

@@ -20,7 +20,7 @@ while True:
     s.sendto(bytes(1000), ('10.77.0.2', 9))
 \"";
 
-const VERIFY: [&str; 7] = [PROGRAM, "host", "verify", "plan.toml", "--partial", "--journal", "journals"];
+const VERIFY: [&str; 6] = [PROGRAM, "host", "verify", "plan.toml", "--journal", "journals"];
 
 struct Scene {
     lab: Lab,
@@ -45,7 +45,7 @@ impl Scene {
         assert!(inside(&lab, &steered, folder.path()).status.success());
         let before = queues(&lab, folder.path());
         let mut scene = Self { lab, folder, before, applied: String::new() };
-        let apply = ["host", "apply", "plan.toml", "--partial", "--yes", "--journal", "journals"];
+        let apply = ["host", "apply", "plan.toml", "--yes", "--journal", "journals"];
         let applied = inside(&scene.lab, &[&[PROGRAM][..], &apply].concat(), scene.folder.path());
         assert!(applied.status.success(), "{}", text(&applied.stderr));
         scene.applied = queues(&scene.lab, scene.folder.path());
@@ -157,7 +157,7 @@ fn a_plan_that_is_applied_is_not_taken_back_by_trying_another() {
         let all = [&[PROGRAM, "host"][..], arguments, &["--journal", "journals"]].concat();
         inside(&scene.lab, &all, scene.folder.path())
     };
-    assert!(run(&["apply", "plan.toml", "--partial", "--yes"]).status.success());
+    assert!(run(&["apply", "plan.toml", "--yes"]).status.success());
     let applied = queues(&scene.lab, scene.folder.path());
     fs::write(scene.folder.path().join("plan.toml"), plan().replace("4096", "2048")).expect("a plan");
     let refused = scene.verify(&["--load", LOAD, "--yes"]);

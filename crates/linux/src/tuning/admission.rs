@@ -1,7 +1,7 @@
-//! Checks whether a plan may be applied here: it fits the machine, its cpus exist and may be used, it
-//! is complete, and no other program would undo it.
+//! Checks whether a plan may be applied here: it fits the machine, its cpus exist and may be used, and no
+//! other program would undo it.
 
-use super::plan::{Missing, Plan};
+use super::plan::Plan;
 use super::rivals;
 use super::system::System;
 use crate::inventory::Rival;
@@ -15,8 +15,6 @@ use warmcore_units::Fault;
 /// Which checks to skip.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct AdmissionOptions {
-    /// Accept a plan that places packets but no threads, or the reverse.
-    pub partial: bool,
     /// Names of rivals to accept although they may undo the plan.
     pub despite: Vec<String>,
 }
@@ -27,9 +25,6 @@ pub enum AdmissionError {
     /// Some fields do not fit this machine.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
     Mismatch(Vec<Fault>),
-    /// The plan places only packets or only threads.
-    #[error("{}; add the other half, or give --partial", half(*.0))]
-    Partial(Missing),
     /// A running program would undo the plan.
     #[error(
         "`{}` runs, and {}: stop it, or give --despite {}", .0.name, .0.changes, .0.name
@@ -41,17 +36,6 @@ pub enum AdmissionError {
     /// A file cannot be read.
     #[error("cannot compare the plan with this machine: {0}")]
     Unreadable(#[from] io::Error),
-}
-
-const fn half(missing: Missing) -> &'static str {
-    match missing {
-        Missing::Threads => {
-            "the plan places interrupts or packets but no thread, so packets may be processed far from the thread that reads them"
-        }
-        Missing::Interrupts => {
-            "the plan places threads but no interrupts or packets, so packets may be processed far from the thread that reads them"
-        }
-    }
 }
 
 /// Checks whether `plan`, which must pass [`Plan::check`], may be applied.
@@ -67,9 +51,6 @@ pub fn admit(plan: &Plan, system: &dyn System, admission: &AdmissionOptions) -> 
     }
     if !faults.is_empty() {
         return Err(AdmissionError::Mismatch(faults));
-    }
-    if let Some(missing) = plan.missing().filter(|_| !admission.partial) {
-        return Err(AdmissionError::Partial(missing));
     }
     let mut rivals = rivals::undoing(plan, system)?.into_iter();
     match rivals.find(|rival| !admission.despite.iter().any(|name| name == rival.name)) {

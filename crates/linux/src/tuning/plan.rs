@@ -132,16 +132,6 @@ pub enum Setting {
     },
 }
 
-/// The missing half of a plan: it places packets but not the threads that read them, or the reverse
-/// (Foong, Fung & Newell 2004: interrupt-only and process-only affinity).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Missing {
-    /// No line places a thread.
-    Threads,
-    /// No line places interrupts or steers received packets.
-    Interrupts,
-}
-
 impl Plan {
     /// The version of the document that this build reads and writes.
     pub const SCHEMA: u32 = 1;
@@ -180,17 +170,6 @@ impl Plan {
                 Err(Fault::new("interface", format!("`{name}`"), expected))
             }
             _ => Ok(()),
-        }
-    }
-
-    /// Returns the missing half of the plan; `None` if it is complete.
-    #[must_use]
-    pub fn missing(&self) -> Option<Missing> {
-        let some = |kind: fn(&Setting) -> bool| self.lines.iter().any(|line| kind(&line.set));
-        match (some(Setting::places_packets), some(Setting::places_threads)) {
-            (true, false) => Some(Missing::Threads),
-            (false, true) => Some(Missing::Interrupts),
-            _ => None,
         }
     }
 }

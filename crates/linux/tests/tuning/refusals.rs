@@ -4,7 +4,6 @@ use crate::scene::{Scene, plan, put_process};
 use warmcore_linux::fake::Tree;
 use warmcore_linux::tuning::admission::AdmissionError;
 use warmcore_linux::tuning::fingerprint::InterfaceKind;
-use warmcore_linux::tuning::plan::Missing;
 use warmcore_linux::tuning::{AdmissionOptions, Plan, admit, steps};
 
 fn refusal_of(plan: &Plan) -> String {
@@ -142,19 +141,6 @@ fn a_plan_for_another_machine_is_refused_with_every_difference() {
 }
 
 #[test]
-fn half_a_plan_needs_the_option_partial() {
-    let scene = Scene::new();
-    for (missing, with_threads) in [(Missing::Threads, false), (Missing::Interrupts, true)] {
-        let mut half = plan();
-        half.lines.retain(|line| line.set.places_threads() == with_threads);
-        let refused = admit(&half, &scene.disk(), &AdmissionOptions::default()).unwrap_err();
-        assert!(matches!(refused, AdmissionError::Partial(found) if found == missing), "{refused}");
-        let admission = AdmissionOptions { partial: true, ..AdmissionOptions::default() };
-        admit(&half, &scene.disk(), &admission).unwrap();
-    }
-}
-
-#[test]
 fn a_rival_needs_the_option_despite_only_if_it_would_undo_the_plan() {
     let scene = Scene::new();
     let mut tree = Tree::default();
@@ -162,10 +148,9 @@ fn a_rival_needs_the_option_despite_only_if_it_would_undo_the_plan() {
     tree.write_to(&scene.root).unwrap();
     let refused = admit(&plan(), &scene.disk(), &AdmissionOptions::default()).unwrap_err().to_string();
     assert!(refused.contains("`irqbalance` runs") && refused.contains("--despite irqbalance"), "{refused}");
-    let admission = AdmissionOptions { despite: vec!["irqbalance".to_owned()], partial: true };
+    let admission = AdmissionOptions { despite: vec!["irqbalance".to_owned()] };
     admit(&plan(), &scene.disk(), &admission).unwrap();
     let mut steering = plan();
     steering.lines.retain(|line| line.set.interface().is_some());
-    let admission = AdmissionOptions { partial: true, ..AdmissionOptions::default() };
-    admit(&steering, &scene.disk(), &admission).unwrap();
+    admit(&steering, &scene.disk(), &AdmissionOptions::default()).unwrap();
 }

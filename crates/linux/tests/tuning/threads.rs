@@ -54,7 +54,7 @@ fn a_process_is_placed_and_restored() {
     assert_eq!(sleeper.mask(), before);
     let one: CpuSet = before.first().into_iter().collect();
     let plan = plan(sleeper.pid(), started(sleeper.pid()), one.clone());
-    let admission = AdmissionOptions { partial: true, despite: vec!["tuned".to_owned(), "numad".to_owned()] };
+    let admission = AdmissionOptions { despite: vec!["tuned".to_owned(), "numad".to_owned()] };
     admit(&plan, &disk, &admission).unwrap();
     let steps = changes(steps(&plan, &disk).unwrap());
     if before.len() == 1 {

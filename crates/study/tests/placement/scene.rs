@@ -47,7 +47,7 @@ impl Scene {
             Interference::Undoes(rival) => Some(rival.name.to_owned()),
             _ => None,
         });
-        let admission = AdmissionOptions { partial: true, despite: despite.collect() };
+        let admission = AdmissionOptions { despite: despite.collect() };
         admit(&self.plan, &self.disk(), &admission).map_err(|error| error.to_string())?;
         steps(&self.plan, &self.disk()).map(changes).map_err(|error| error.to_string())
     }
