@@ -20,6 +20,7 @@
 //! | [`executable`] | blocks of code large enough to displace an instruction cache |
 //! | [`region`] | resident memory to displace a data cache, in huge pages if wanted |
 //! | [`net`] | receives and sends Ethernet frames |
+//! | [`ethtool`] | what the driver of an interface says: channels, rings, coalescing, RSS, NAPI |
 //! | [`inventory`] | lists interrupts, queues, packet steering and threads, and programs that change them |
 //! | [`tuning`] | changes where interrupts, packets and threads go, and undoes the changes |
 //! | [`capture`] | records the files that a probe reads, to examine a machine elsewhere |
@@ -42,6 +43,7 @@ pub mod counters;
 pub mod cpu_time;
 mod detached;
 pub mod disturbance;
+pub mod ethtool;
 #[allow(unsafe_code)]
 pub mod executable;
 pub mod fake;
@@ -53,6 +55,7 @@ mod mapping;
 pub mod meter;
 pub mod near;
 pub mod net;
+mod netlink;
 #[allow(unsafe_code)]
 mod parent_death;
 mod pid_stat;

@@ -6,6 +6,8 @@
 
 use crate::capture::Recording;
 use crate::fake;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::Read;
@@ -91,20 +93,6 @@ impl Tree {
         (!left.is_empty()).then_some(left)
     }
 
-    /// Reads the text of `file`, which no kernel writes: on this machine it is made by `live` from what the kernel
-    /// says otherwise, and a capture holds it. `None` if it is not there, or nothing is in it.
-    pub(crate) fn derived(&self, file: &str, live: &dyn Fn() -> Option<String>) -> Option<String> {
-        match self {
-            Self::Directory(root) if root == Path::new("/") => live().filter(|text| !text.is_empty()),
-            Self::Directory(_) | Self::Fake(_) => self.text(file),
-            Self::Recorded(tree, recording) => {
-                let text = tree.derived(file, live)?;
-                recording.record_file(Path::new(file), &text);
-                Some(text)
-            }
-        }
-    }
-
     /// Whether `file` exists, as a file or directory.
     pub(crate) fn has(&self, file: impl AsRef<Path>) -> bool {
         let file = file.as_ref();
@@ -139,6 +127,36 @@ impl Tree {
     /// Reads the value after `key:` in `file`, in the format of `/proc/cpuinfo` and `/proc/self/status`.
     pub(crate) fn field(&self, file: impl AsRef<Path>, key: &str) -> Option<String> {
         field_of(&self.text(file)?, key)
+    }
+
+    /// Whether the kernel that runs can be asked about this tree. A copy must have the answers as files.
+    fn is_live(&self) -> bool {
+        match self {
+            Self::Directory(root) => root == Path::new("/"),
+            Self::Fake(_) => false,
+            Self::Recorded(tree, _) => tree.is_live(),
+        }
+    }
+
+    /// Asks the kernel what stands in no file of its own, by `ask`. In a copy, the answer is the TOML
+    /// document `file`; that is where it is recorded.
+    pub(crate) fn asked<T: Serialize + DeserializeOwned>(
+        &self,
+        file: &str,
+        expected: &str,
+        ask: impl FnOnce() -> Option<T>,
+    ) -> Result<Option<T>, Malformed> {
+        if !self.is_live() {
+            let Some(text) = self.text(file) else { return Ok(None) };
+            return toml::from_str(&text).map(Some).map_err(|_| self.malformed(file, &text, expected));
+        }
+        let answer = ask();
+        if let (Self::Recorded(_, recording), Some(answer)) = (self, &answer)
+            && let Ok(text) = toml::to_string(answer)
+        {
+            recording.record_file(Path::new(file), text.trim_end());
+        }
+        Ok(answer)
     }
 
     /// Creates the error that `file` holds `found` instead of `expected`.

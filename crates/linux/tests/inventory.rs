@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 use std::collections::BTreeSet;
+use warmcore_linux::ethtool::Threaded;
 use warmcore_linux::fake::{Tree, hosts};
 use warmcore_linux::inventory::{BlindSpot, Direction, Interrupt, Managed};
 use warmcore_linux::{Inventory, Probe, ProbeError, Rates};
@@ -413,4 +414,42 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn what_a_driver_says_is_read_from_a_copy_and_names_the_queues_of_interrupts() {
+    let mut tree = hosts::two_socket_server();
+    let before = inventory(&tree);
+    let interrupt = of_interface(&before, "eth0")[3];
+    assert_eq!(interrupt.queue.map(|queue| queue.number), Some(3));
+    let number = interrupt.number;
+    tree.put(
+        "proc/interrupts",
+        tree.files["proc/interrupts"].replace("eth0-TxRx-3\n", "ice-vector\n").trim_end(),
+    );
+    assert_eq!(of_interface(&inventory(&tree), "eth0")[3].queue, None, "its name does not tell");
+    let settings = format!(
+        "[channels]\ncombined = 64\ncombined_max = 128\n\
+         [[napi]]\nid = 8200\ninterrupt = {number}\nreceive = [3]\ntransmit = [3]"
+    );
+    tree.put("warmcore/ethtool/eth0.toml", settings);
+    tree.put("sys/class/net/eth0/threaded", 1);
+    tree.put("sys/class/net/eth0/gro_flush_timeout", 20000);
+    tree.put("sys/class/net/eth0/napi_defer_hard_irqs", 2);
+    tree.put("proc/sys/net/core/busy_poll", 50);
+    let (probe, recording) = Probe::fake(tree.clone()).recorded();
+    let seen = probe.inventory().expect("a valid tree");
+    let queue = of_interface(&seen, "eth0")[3].queue.expect("its NAPI instance tells");
+    assert_eq!((queue.direction, queue.number), (Direction::Both, 3));
+    let nic = interface(&seen, "eth0");
+    let channels = nic.driver_settings.as_ref().and_then(|settings| settings.channels).expect("channels");
+    assert_eq!((channels.combined, channels.combined_max, channels.receive), (Some(64), Some(128), None));
+    assert_eq!(nic.threaded_napi, Some(Threaded::On));
+    assert_eq!((nic.gro_flush_timeout, nic.defer_hard_irqs), (Some(20_000), Some(2)));
+    assert_eq!((seen.busy_polling.poll, seen.busy_polling.read), (Some(50), None));
+    assert_eq!(inventory(&recording.tree()), seen);
+
+    tree.put("warmcore/ethtool/eth0.toml", "[channels]\ncombined = many");
+    let error = Probe::fake(tree).inventory().expect_err("a malformed document").to_string();
+    assert!(error.contains("warmcore/ethtool/eth0.toml"), "{error}");
 }

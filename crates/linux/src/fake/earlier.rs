@@ -41,7 +41,11 @@ fn scaled(file: &str, text: &str, share: f64) -> Option<String> {
         }
         "proc/stat" => Some(edited(text, |place, word| decimal(word).filter(|_| place > 0))),
         "proc/net/softnet_stat" => Some(edited(text, |place, word| hexadecimal(word).filter(|_| place < 10))),
-        "warmcore/tcp_received" => Some(edited(text, |place, word| decimal(word).filter(|_| place == 1))),
+        "warmcore/received.toml" => Some(edited(text, |_, word| {
+            // The second number of each pair is one of bytes: `[17, 4096],`.
+            let bytes = word.trim_end_matches([',', ']']);
+            Some(decimal(bytes)? + &word[bytes.len()..]).filter(|_| word.contains(']'))
+        })),
         _ if file.ends_with("/statistics/rx_packets") => Some(edited(text, |_, word| decimal(word))),
         _ if file.starts_with("proc/") && file.ends_with("/stat") => {
             // The 14th and 15th fields are processor times. A name may hold spaces, so fields count from

@@ -108,11 +108,11 @@ impl Tree {
     #[must_use]
     pub fn receiving(mut self, processes: &[(u32, u64)]) -> Self {
         let inode = |pid: &u32| 10_000 + pid;
-        let lines: Vec<String> =
-            processes.iter().map(|(pid, bytes)| format!("{} {bytes}", inode(pid))).collect();
-        self.put("warmcore/tcp_received", lines.join("\n"));
+        let pairs: Vec<String> =
+            processes.iter().map(|(pid, bytes)| format!("[{}, {bytes}]", inode(pid))).collect();
+        self.put("warmcore/received.toml", format!("sockets = [{}]", pairs.join(", ")));
         for (pid, _) in processes {
-            self.put(format!("warmcore/sockets/{pid}"), inode(pid));
+            self.put(format!("warmcore/sockets/{pid}.toml"), format!("sockets = [{}]", inode(pid)));
         }
         self
     }

@@ -4,16 +4,20 @@
 //! steering (RFS) to the cpu where their reader runs; transmit packet steering (XPS) chooses the queue
 //! by the sending cpu, or by the queue that its connection is received from
 //! (`Documentation/networking/scaling.rst` of the kernel). Only names and numbers of queues are read,
-//! no addresses.
+//! no addresses. What stands in no file, the driver is [asked](crate::ethtool) for.
 
+use super::identity::{Direction, Queue};
+use super::interrupts::Interrupt;
 use super::mask;
 use super::pci::{PciAddress, PciDevice};
+use crate::ethtool::{self, DriverSettings, Threaded};
 use crate::probe::Malformed;
 use crate::tree::Tree;
 use serde::Serialize;
 use warmcore_topology::CpuSet;
 
 const INTERFACES: &str = "sys/class/net";
+const DRIVER_SETTINGS: &str = "the settings of a driver in TOML, as a capture of Warmcore writes them";
 
 /// A network interface.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -40,6 +44,14 @@ pub struct Interface {
     pub receive: Vec<ReceiveQueue>,
     /// Its transmit queues, by number.
     pub transmit: Vec<TransmitQueue>,
+    /// Where its NAPI instances poll (`threaded`).
+    pub threaded_napi: Option<Threaded>,
+    /// How long until a queue is polled without an interrupt, in nanoseconds (`gro_flush_timeout`).
+    pub gro_flush_timeout: Option<u64>,
+    /// How many empty polls there are before interrupts are allowed again (`napi_defer_hard_irqs`).
+    pub defer_hard_irqs: Option<u64>,
+    /// What its driver says: channels, rings, coalescing, features, RSS and NAPI.
+    pub driver_settings: Option<DriverSettings>,
 }
 
 /// A receive queue and its steering.
@@ -70,20 +82,52 @@ impl Interface {
     pub fn is_physical(&self) -> bool {
         self.driver.is_some() || self.device.is_some()
     }
+
+    /// The queue whose NAPI instance has the interrupt with this number; `None` if the kernel does not say.
+    fn queue_of_interrupt(&self, number: u32) -> Option<Queue> {
+        let instances = &self.driver_settings.as_ref()?.napi;
+        let napi = instances.iter().find(|napi| napi.interrupt == Some(number))?;
+        match (napi.receive.first(), napi.transmit.first()) {
+            (Some(&number), Some(_)) => Some(Queue { direction: Direction::Both, number }),
+            (Some(&number), None) => Some(Queue { direction: Direction::Receive, number }),
+            (None, Some(&number)) => Some(Queue { direction: Direction::Transmit, number }),
+            (None, None) => None,
+        }
+    }
 }
 
 /// Reads every interface, in order of name.
 pub(super) fn read(tree: &Tree, devices: &[PciDevice]) -> Result<Vec<Interface>, Malformed> {
     let names = tree.entries(INTERFACES, &|name| Some(name.to_owned()));
-    let mut interfaces = Vec::new();
+    let (mut interfaces, mut reader) = (Vec::new(), ethtool::Reader::default());
     for name in names {
-        interfaces.extend(interface(tree, name, devices)?);
+        interfaces.extend(interface(tree, name, devices, &mut reader)?);
     }
     Ok(interfaces)
 }
 
+/// Completes interrupts whose names do not tell their queue, by what the kernel says of NAPI instances.
+pub(super) fn name_queues(interrupts: &mut [Interrupt], interfaces: &[Interface]) {
+    for interrupt in interrupts.iter_mut().filter(|interrupt| interrupt.queue.is_none()) {
+        let may_be_of =
+            |interface: &&Interface| interrupt.interface.as_ref().is_none_or(|name| *name == interface.name);
+        for interface in interfaces.iter().filter(may_be_of) {
+            if let Some(queue) = interface.queue_of_interrupt(interrupt.number) {
+                interrupt.interface = Some(interface.name.clone());
+                interrupt.queue = Some(queue);
+                break;
+            }
+        }
+    }
+}
+
 /// Reads the interface `name`; `None` if it has vanished or is not an interface.
-fn interface(tree: &Tree, name: String, devices: &[PciDevice]) -> Result<Option<Interface>, Malformed> {
+fn interface(
+    tree: &Tree,
+    name: String,
+    devices: &[PciDevice],
+    reader: &mut ethtool::Reader,
+) -> Result<Option<Interface>, Malformed> {
     let file = |file: &str| format!("{INTERFACES}/{name}/{file}");
     let Some(index) = tree.value(file("ifindex"), "the number of an interface")? else { return Ok(None) };
     let device = devices.iter().find(|device| device.interfaces.contains(&name));
@@ -113,6 +157,10 @@ fn interface(tree: &Tree, name: String, devices: &[PciDevice]) -> Result<Option<
         received: tree.value(file("statistics/rx_packets"), "a number of packets")?,
         receive: receive.collect::<Result<_, _>>()?,
         transmit: transmit.collect::<Result<_, _>>()?,
+        threaded_napi: tree.value(file("threaded"), "0, 1 or 2")?.and_then(Threaded::from_number),
+        gro_flush_timeout: tree.value(file("gro_flush_timeout"), "a number of nanoseconds")?,
+        defer_hard_irqs: tree.value(file("napi_defer_hard_irqs"), "a number of polls")?,
+        driver_settings: tree.asked(&ethtool::file(&name), DRIVER_SETTINGS, || reader.read(&name, index))?,
         name,
     }))
 }

@@ -20,7 +20,7 @@
 //! | `table`, `interrupts`, `identity` | `/proc/interrupts`, `/proc/irq`, and the identity of each interrupt |
 //! | `position` | nothing: it tells queues by the place of their interrupts, where names do not |
 //! | `pci` | PCI devices with their addresses, interrupts and interfaces |
-//! | `interfaces`, `mask` | network interfaces, their queues, and RPS, RFS and XPS |
+//! | `interfaces`, `mask` | network interfaces, their queues, RPS, RFS and XPS, and what drivers say |
 //! | `processors` | how each cpu spent its time, its softirqs and received packets |
 //! | `threads` | busy threads with their masks, control groups and last cpus |
 //! | `sockets` | the number of sockets |
@@ -112,6 +112,8 @@ pub struct Inventory {
     /// The number of flows that RFS tracks on the whole machine; 0 where it is off
     /// (`rps_sock_flow_entries`).
     pub rfs_flows: Option<u64>,
+    /// How long sockets poll their queue, unless they say themselves.
+    pub busy_polling: BusyPolling,
     /// Busy threads, the busiest first.
     pub threads: Vec<Thread>,
     /// The cpus that the control groups of those threads allow.
@@ -147,6 +149,23 @@ pub struct SpecialCpus {
     pub nohz_full: CpuSet,
     /// Cpus that are slower than others of the same machine.
     pub slow: CpuSet,
+}
+
+/// How long sockets poll the queue of their device before they sleep, in microseconds; 0 where they do not.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct BusyPolling {
+    /// In `poll` and `select` (`net.core.busy_poll`).
+    pub poll: Option<u64>,
+    /// In reads (`net.core.busy_read`).
+    pub read: Option<u64>,
+}
+
+impl BusyPolling {
+    fn read(tree: &Tree) -> Result<Self, Malformed> {
+        let setting =
+            |name: &str| tree.value(format!("proc/sys/net/core/{name}"), "a number of microseconds");
+        Ok(Self { poll: setting("busy_poll")?, read: setting("busy_read")? })
+    }
 }
 
 impl Probe {
@@ -187,6 +206,7 @@ impl Probe {
         let devices = pci::read(tree)?;
         let interfaces = interfaces::read(tree, &devices)?;
         let mut interrupts = interrupts::read(tree, &table, &devices)?;
+        interfaces::name_queues(&mut interrupts, &interfaces);
         position::number_queues(&mut interrupts, &interfaces);
         let processes = threads::read(tree, uptime, ran)?;
         Ok(Inventory {
@@ -201,6 +221,7 @@ impl Probe {
             special_interrupts: interrupts::special(&table),
             default_affinity: mask::cpus(tree, "proc/irq/default_smp_affinity")?,
             interfaces,
+            busy_polling: BusyPolling::read(tree)?,
             rfs_flows: tree.value("proc/sys/net/core/rps_sock_flow_entries", "a number of flows")?,
             rivals: rivals::read(tree, &processes.names),
             threads: processes.threads,

@@ -5,23 +5,21 @@
 //! within the machine. UDP sockets have no such count, and the sockets of other network namespaces are not seen: who
 //! reads those has to be named.
 //!
-//! A capture holds what was seen in files of its own, `warmcore/tcp_received` and `warmcore/sockets/PID`.
+//! A capture holds what was seen in documents of its own, `warmcore/received.toml` and `warmcore/sockets/PID.toml`.
 
 use crate::Probe;
+use crate::netlink::Netlink;
 use crate::probe::Malformed;
 use crate::tree::Tree;
 use netlink_bindings::inet_diag::{self, ReqV2, TcpState};
-use netlink_socket2::NetlinkSocket;
-use serde::Serialize;
+use rustix::io::Errno;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use warmcore_units::{Nanos, PerSecond};
 
-const RECEIVED: &str = "warmcore/tcp_received";
-
-/// The first line of that file, so that a host without connections differs from one that does not tell.
-const HEADER: &str = "inode bytes";
+const RECEIVED: &str = "warmcore/received.toml";
 
 /// A process that receives less is not worth a placement.
 const LEAST: PerSecond = PerSecond(10_000.0);
@@ -30,8 +28,35 @@ const LEAST: PerSecond = PerSecond(10_000.0);
 const LEAST_PART: f64 = 0.05;
 
 /// The bytes that TCP sockets have received so far, by inode.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(from = "ReceivedDocument", into = "ReceivedDocument")]
 pub(crate) struct Received(BTreeMap<u64, u64>);
+
+/// The same as a document: pairs of an inode and a number of bytes.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ReceivedDocument {
+    sockets: Vec<(u64, u64)>,
+}
+
+impl From<ReceivedDocument> for Received {
+    fn from(document: ReceivedDocument) -> Self {
+        Self(document.sockets.into_iter().collect())
+    }
+}
+
+impl From<Received> for ReceivedDocument {
+    fn from(received: Received) -> Self {
+        Self { sockets: received.0.into_iter().collect() }
+    }
+}
+
+/// The open TCP sockets of a process, by inode.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OpenSockets {
+    sockets: BTreeSet<u64>,
+}
 
 /// How much a process received through TCP sockets.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -45,18 +70,8 @@ pub struct Receiver {
 impl Probe {
     /// Reads what all TCP sockets have received so far; `None` where the kernel does not say.
     pub(crate) fn received(&self) -> Result<Option<Received>, Malformed> {
-        let tree = self.tree();
-        let Some(text) = tree.derived(RECEIVED, &live_received) else { return Ok(None) };
-        let socket = |line: &str| {
-            let (inode, bytes) = line.split_once(' ')?;
-            Some((inode.parse().ok()?, bytes.parse().ok()?))
-        };
-        let expected = "lines of an inode and a number of bytes";
-        let sockets = text
-            .lines()
-            .filter(|line| *line != HEADER)
-            .map(|line| socket(line).ok_or_else(|| tree.malformed(RECEIVED, line, expected)));
-        sockets.collect::<Result<_, _>>().map(|sockets| Some(Received(sockets)))
+        let expected = "`sockets = [[inode, bytes], …]`";
+        self.tree().asked(RECEIVED, expected, || live_received().ok())
     }
 
     /// Computes who received how much from `earlier` to `now`, of the processes `pids`; the most first.
@@ -92,51 +107,45 @@ impl Received {
 
 /// Reads the inodes of the TCP sockets in `known` that process `pid` has open. None are seen of a process of another
 /// user.
-fn sockets(tree: &Tree, pid: u32, known: &Received) -> Result<Vec<u64>, Malformed> {
-    let file = format!("warmcore/sockets/{pid}");
-    let Some(text) = tree.derived(&file, &|| live_sockets(pid, known)) else { return Ok(Vec::new()) };
-    let inodes = text
-        .lines()
-        .map(|line| line.parse().map_err(|_| tree.malformed(&file, line, "the number of an inode")));
-    inodes.collect()
+fn sockets(tree: &Tree, pid: u32, known: &Received) -> Result<BTreeSet<u64>, Malformed> {
+    let file = format!("warmcore/sockets/{pid}.toml");
+    let open = tree.asked(&file, "`sockets = [inode, …]`", || live_sockets(pid, known))?;
+    Ok(open.unwrap_or_default().sockets)
 }
 
-/// The open sockets of process `pid` that are in `known`, one inode on each line.
-fn live_sockets(pid: u32, known: &Received) -> Option<String> {
-    let mut inodes = BTreeSet::new();
+fn live_sockets(pid: u32, known: &Received) -> Option<OpenSockets> {
+    let mut sockets = BTreeSet::new();
     for entry in fs::read_dir(format!("/proc/{pid}/fd")).ok()?.flatten() {
         let Ok(target) = fs::read_link(entry.path()) else { continue };
         let inode =
             target.to_str().and_then(|name| name.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok());
-        inodes.extend(inode.filter(|inode| known.0.contains_key(inode)));
+        sockets.extend(inode.filter(|inode| known.0.contains_key(inode)));
     }
-    Some(inodes.iter().map(u64::to_string).collect::<Vec<_>>().join("\n"))
+    Some(OpenSockets { sockets })
 }
 
 /// What each TCP socket has received that is connected to another machine, or to an address of this one that is no
-/// loopback address: an inode and a number of bytes on each line.
-fn live_received() -> Option<String> {
-    let mut lines = vec![HEADER.to_owned()];
-    let mut socket = NetlinkSocket::new();
+/// loopback address.
+fn live_received() -> Result<Received, Errno> {
+    let mut received = Received::default();
+    let mut netlink = Netlink::of_sockets()?;
     for family in [libc::AF_INET, libc::AF_INET6] {
-        let request = ReqV2 {
+        let wanted = ReqV2 {
             family: family as u8,
             protocol: libc::IPPROTO_TCP as u8,
             states: 1 << TcpState::Established as u32,
             ext: INFO,
             ..ReqV2::default()
         };
-        let request = inet_diag::Request::new().op_tcp_diag_dump(&request);
-        let mut replies = socket.request(&request).ok()?;
-        while let Some((header, attributes)) = replies.recv().transpose().ok()? {
-            let Ok(info) = attributes.get_tcp_info() else { continue };
-            if !peer(family, &header.sockid.dst).is_loopback() && header.inode != 0 {
-                let received = info.bytes_received;
-                lines.push(format!("{} {received}", header.inode));
+        let request = inet_diag::Request::new().op_tcp_diag_dump(&wanted);
+        netlink.request(&request, |(header, attributes)| {
+            let is_local = peer(family, &header.sockid.dst).is_loopback() || header.inode == 0;
+            if let (false, Ok(info)) = (is_local, attributes.get_tcp_info()) {
+                received.0.insert(header.inode.into(), info.bytes_received);
             }
-        }
+        })?;
     }
-    Some(lines.join("\n"))
+    Ok(received)
 }
 
 /// Asks for `struct tcp_info`: the bit of `INET_DIAG_INFO`, the second of the extensions.
@@ -173,9 +182,9 @@ mod tests {
     #[test]
     fn a_malformed_file_is_named() {
         let mut tree = fake::Tree::default();
-        tree.put(RECEIVED, "17 many");
+        tree.put(RECEIVED, "sockets = [[17]]");
         let error = Probe::fake(tree).received().unwrap_err().to_string();
-        assert!(error.contains("tcp_received` holds `17 many`, expected lines of an inode"), "{error}");
+        assert!(error.contains("received.toml` holds `sockets = [[17]]`, expected `sockets = [["), "{error}");
     }
 
     /// The bytes that this process receives are counted by the kernel and found again by its sockets; those through a

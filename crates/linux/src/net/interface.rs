@@ -99,6 +99,18 @@ fn query_socket() -> Result<OwnedFd, Errno> {
     socket_with(AddressFamily::INET, SocketType::DGRAM, SocketFlags::CLOEXEC, None)
 }
 
+/// Returns the table by which hashes choose receive queues; empty if the device has none.
+///
+/// # Errors
+/// If the driver has no such table (`EOPNOTSUPP`), or there is no such interface.
+pub(crate) fn indirection_table(name: &str) -> Result<Vec<u32>, Errno> {
+    let socket = query_socket()?;
+    let length = kernel::read_indirection(&socket, name, &mut [])?;
+    let mut table = vec![0; length];
+    kernel::read_indirection(&socket, name, &mut table)?;
+    Ok(table)
+}
+
 /// Returns the number of receive queues; one if the interface does not report it.
 fn queues(socket: &OwnedFd, name: &str) -> u32 {
     let mut words = [GET_CHANNELS, 0, 0, 0, 0, 0, 0, 0, 0];

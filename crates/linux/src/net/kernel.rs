@@ -181,10 +181,35 @@ pub(super) fn hardware_address(socket: impl AsFd, name: &str) -> Result<[u8; 6],
 
 /// Makes an `ethtool` request. `words` start with the command and receive the answer.
 pub(super) fn ethtool(socket: impl AsFd, name: &str, words: &mut [u32; 9]) -> Result<(), Errno> {
+    // SAFETY: the commands used (a value of two words, channels of nine) stay within nine words.
+    unsafe { ethtool_request(socket, name, words) }
+}
+
+/// Reads the table by which hashes choose receive queues into `entries`, which must be as long as the
+/// table (`ETHTOOL_GRXFHINDIR`). Returns the length of the table. If `entries` is empty, it only does that.
+pub(super) fn read_indirection(socket: impl AsFd, name: &str, entries: &mut [u32]) -> Result<usize, Errno> {
+    const GET: u32 = 0x38;
+    let mut words = indirection_words(GET, entries)?;
+    // SAFETY: the kernel writes the second word, and as many entries as that word said there is space for.
+    unsafe { ethtool_request(socket, name, &mut words) }?;
+    entries.copy_from_slice(&words[2..]);
+    Ok(words[1] as usize)
+}
+
+/// A command about a table: the command, the length of the table, and its entries.
+fn indirection_words(command: u32, entries: &[u32]) -> Result<Vec<u32>, Errno> {
+    let length = u32::try_from(entries.len()).map_err(|_| Errno::INVAL)?;
+    Ok([&[command, length], entries].concat())
+}
+
+/// Makes an `ethtool` request.
+///
+/// # Safety
+/// The command in the first word must read and write no more than `words`.
+unsafe fn ethtool_request(socket: impl AsFd, name: &str, words: &mut [u32]) -> Result<(), Errno> {
     let mut request = request(name)?;
     request.ifr_ifru.ifru_data = words.as_mut_ptr().cast();
-    // SAFETY: the commands used (a value of two words, channels of nine) stay within the nine
-    // words lent.
+    // SAFETY: the request is an `ifreq`, whose data the caller vouches for.
     checked(unsafe { libc::ioctl(socket.as_fd().as_raw_fd(), libc::SIOCETHTOOL as _, &raw mut request) })
         .map(drop)
 }
