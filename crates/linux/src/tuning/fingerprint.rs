@@ -56,7 +56,7 @@ impl Fingerprint {
             Some(cpus) => cpus,
             None => cpu_list(system, &format!("{CPUS}/online"))?.unwrap_or_default(),
         };
-        let nodes = inventory::nodes(&Tree::Directory(system.root().to_owned()));
+        let nodes = inventory::nodes(&Tree::directory(system.root()));
         let nodes = nodes.map_err(io::Error::other)?;
         Ok(Self { cpus, nodes, interfaces: kinds.into_iter().flatten().collect() })
     }
@@ -102,9 +102,11 @@ impl Fingerprint {
 
 /// Refuses what cannot be an interface's name. Names become parts of paths, so none may lead elsewhere.
 pub(crate) fn check_interface_name(field: &str, name: &str) -> Result<(), Fault> {
-    let sound = (1..16).contains(&name.len()) && !name.contains('/') && name != "." && name != "..";
-    let expected = "the name of an interface: 1 to 15 bytes, without `/`";
-    if sound { Ok(()) } else { Err(Fault::new(field, format!("`{name}`"), expected)) }
+    // As the kernel does (`dev_valid_name` in its net/core/dev.c), which allows control characters, though.
+    let is_wrong = |c: char| matches!(c, '/' | ':') || c.is_whitespace() || c.is_control();
+    let sound = (1..16).contains(&name.len()) && !name.contains(is_wrong) && name != "." && name != "..";
+    let expected = "the name of an interface: 1 to 15 bytes, without `/`, `:`, space or control characters";
+    if sound { Ok(()) } else { Err(Fault::new(field, format!("`{}`", name.escape_debug()), expected)) }
 }
 
 impl InterfaceKind {
@@ -138,7 +140,9 @@ impl InterfaceKind {
             ));
         };
         if here.driver != self.driver {
-            let shown = |driver: &Option<String>| driver.clone().unwrap_or_else(|| "none".to_owned());
+            let shown = |driver: &Option<String>| {
+                driver.as_ref().map_or_else(|| "none".to_owned(), |name| name.escape_debug().to_string())
+            };
             return Some(another(&format!("{field}.driver"), shown(&self.driver), shown(&here.driver)));
         }
         [

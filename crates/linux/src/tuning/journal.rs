@@ -21,11 +21,13 @@ use super::entries::{Content, Head, JournalEntry, StepProgress, line, parse};
 use super::journal_error::JournalError;
 use super::step::Step;
 use super::system::{System, is_absent};
-use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
+use crate::regular;
+use rustix::fs::OFlags;
+use std::fs::{DirBuilder, File, TryLockError};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::{env, io};
-use warmcore_files::{LONGEST_JOURNAL, read_text};
+use warmcore_files::LONGEST_JOURNAL;
 
 const ACTIVE: &str = "active.journal";
 const LAST: &str = "last.journal";
@@ -72,7 +74,7 @@ impl JournalDirectory {
     /// Reads the active journal. Also returns the length of its complete lines in bytes.
     fn content(&self) -> Result<Option<(Content, u64)>, JournalError> {
         let path = self.0.join(ACTIVE);
-        let text = match read_text(&path, LONGEST_JOURNAL) {
+        let text = match regular::read(&path, LONGEST_JOURNAL).and_then(utf8) {
             Ok(text) => text,
             Err(error) if is_absent(&error) => return Ok(None),
             Err(source) => return Err(JournalError::File { step: "read", path, source }),
@@ -142,8 +144,9 @@ impl JournalDirectory {
     }
 
     fn lock(&self, wait: bool) -> Result<Lock, JournalError> {
-        let mut options = OpenOptions::new();
-        let file = options.create(true).append(true).open(self.0.join(LOCK)).map_err(self.failed("lock"))?;
+        let path = self.0.join(LOCK);
+        let opened = regular::open(&path, OFlags::WRONLY | OFlags::CREATE);
+        let file = opened.map_err(|source| JournalError::File { step: "lock", path, source })?;
         let locked = if wait { file.lock().map_err(TryLockError::Error) } else { file.try_lock() };
         match locked {
             Ok(()) => Ok(Lock(file)),
@@ -162,6 +165,10 @@ impl JournalDirectory {
         let path = self.0.clone();
         move |source| JournalError::File { step, path: path.clone(), source }
     }
+}
+
+fn utf8(bytes: Vec<u8>) -> io::Result<String> {
+    String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
 }
 
 /// The lock of a directory.
