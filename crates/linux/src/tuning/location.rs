@@ -145,7 +145,7 @@ fn queue_file(system: &dyn System, interface: &str, queue: &str, name: &str) -> 
         Err(source) => return Err(LocateError::Unreadable { file: directory, source }),
     };
     if !queues.iter().any(|found| found == queue) {
-        let expected = format!("one of {} of {interface}", queues.join(", "));
+        let expected = format!("one of {} of {interface}", queues.join(", ").escape_debug());
         return Err(Fault::new("queue", queue, expected).into());
     }
     let file = format!("{directory}/{queue}");

@@ -277,7 +277,7 @@ impl fmt::Display for Setting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Interrupt { device, action: Some(action), .. } => {
-                write!(f, "interrupt {action} of {device}")
+                write!(f, "interrupt {} of {device}", action.escape_debug())
             }
             Self::Interrupt { device, queue, .. } => {
                 write!(f, "interrupt of queue {} of {device}", queue.unwrap_or_default())
@@ -291,9 +291,9 @@ impl fmt::Display for Setting {
                 write!(f, "XPS receive queues of {interface} tx-{queue}")
             }
             Self::Thread { pid, name, thread: Some(thread), .. } => {
-                write!(f, "thread {thread} of {name} ({pid})")
+                write!(f, "thread {thread} of {} ({pid})", name.escape_debug())
             }
-            Self::Thread { pid, name, .. } => write!(f, "all threads of {name} ({pid})"),
+            Self::Thread { pid, name, .. } => write!(f, "all threads of {} ({pid})", name.escape_debug()),
         }
     }
 }

@@ -18,8 +18,10 @@ pub(crate) fn require(system: &dyn System, pid: u32, started: u64, name: &str) -
     match identity(&text) {
         Some((now, _)) if now == started => Ok(()),
         Some((now, other)) => {
-            let expected =
-                format!("{now}, the start of process {pid}: that is now a different process, `{other}`");
+            let expected = format!(
+                "{now}, the start of process {pid}: that is now a different process, `{}`",
+                other.escape_debug()
+            );
             Err(Fault::new("started", started, expected).into())
         }
         None => {

@@ -103,6 +103,11 @@ fn invalid_settings_are_refused() {
             "set = { rps_cpus = { interface = '../..', queue = 0, cpus = '1' } }",
             "the name of an interface",
         ),
+        (
+            3,
+            "set = { rps_cpus = { interface = \"a\\nRUN+=x\", queue = 0, cpus = '1' } }",
+            "is `a\\nRUN+=x`, expected the name of an interface",
+        ),
         (4, "set = { rps_flows = { interface = 'eth0', queue = 0, flows = 5000 } }", "such as 8192"),
         (2, "set = { rps_cpus = { interface = 'eth0', queue = 0, cpus = '1' } }", "line 3 has the same one"),
         (
