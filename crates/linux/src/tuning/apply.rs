@@ -179,6 +179,8 @@ fn apply_step(journal: &mut Journal<'_>, index: usize) -> Result<StepOutcome, Pr
         Err(Refusal::Vanished(_)) if may_end(&step) => return Ok(StepOutcome::Ended),
         reading => reading?,
     };
+    // Noted even if it is not the wanted value, so that undoing knows it as ours.
+    journal.note_done(index, reading.clone())?;
     if place.value(&reading).as_ref() != Some(&wanted) {
         return Err(Problem::Wrong { wanted: wanted.shown(), found: place.shown(&reading) });
     }
@@ -186,7 +188,6 @@ fn apply_step(journal: &mut Journal<'_>, index: usize) -> Result<StepOutcome, Pr
         (Location::Interrupt(interrupt), Some(cpus)) => moved(interrupt, cpus, system)?,
         _ => StepOutcome::Applied,
     };
-    journal.note_done(index, reading)?;
     Ok(outcome)
 }
 

@@ -3,6 +3,7 @@
 
 mod beneath;
 mod faults;
+mod journals;
 mod killed;
 mod outcomes;
 mod refusals;
