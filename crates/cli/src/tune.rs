@@ -10,12 +10,13 @@ use crate::args::tune::{PersistArguments, TuneCommand, UndoArguments};
 use crate::messages;
 use crate::misuse::{OrMisuse, misuse};
 use crate::terminal::counted;
+use crate::visible::visible;
 use miette::{IntoDiagnostic, WrapErr, miette};
 use std::fs;
 use std::path::{Path, PathBuf, absolute};
 use warmcore_linux::tuning::plan::Missing;
 use warmcore_linux::tuning::{
-    Damage, Disk, Journal, JournalDirectory, JournalError, UndoOutcome, UndoReport, persist, undo,
+    Damage, Disk, Journal, JournalDirectory, JournalError, LeftProcess, UndoOutcome, UndoReport, persist, undo,
 };
 
 pub(crate) fn run(command: &TuneCommand) -> miette::Result<()> {
@@ -85,7 +86,11 @@ fn take_back(arguments: &UndoArguments) -> miette::Result<()> {
     if let Some(problem) = &undone.journal_error {
         messages::note(format_args!("{problem}; what is restored stays restored"));
     }
-    if undone.is_complete() { Ok(()) } else { Err(incomplete(&undone, &path)) }
+    match undone.is_complete() {
+        false => Err(incomplete(&undone, &path)),
+        true if !undone.left.is_empty() => Err(miette!("{}", left(&undone.left))),
+        true => Ok(()),
+    }
 }
 
 /// Sets a journal aside of which nothing can be read, and says what that leaves.
@@ -147,6 +152,9 @@ fn incomplete(undone: &UndoReport, journal: &Path) -> miette::Report {
              was there before, remove {path}"
         );
     }
+    if !undone.left.is_empty() {
+        text += &format!("\n{}", left(&undone.left));
+    }
     match &undone.set_aside {
         Some(to) => text += &format!("\nThe damaged journal is now {}", to.display()),
         None if !undone.damage.is_empty() => {
@@ -159,6 +167,17 @@ fn incomplete(undone: &UndoReport, journal: &Path) -> miette::Report {
         None => {}
     }
     miette!("{text}")
+}
+
+/// Which processes may still be placed as the plan had it, and how to release them.
+fn left(processes: &[LeftProcess]) -> String {
+    let mut text = "these processes started since then and have cpus of the plan. Whether they inherited them cannot be \
+                    told, so they were left alone; `taskset -apc CPUS PID` gives one other cpus:"
+        .to_owned();
+    for LeftProcess { pid, name, cpus } in processes {
+        text += &format!("\nprocess {pid} ({}) on {cpus}", visible(name));
+    }
+    text
 }
 
 fn confirm(arguments: &JournalArguments) -> miette::Result<()> {

@@ -64,6 +64,7 @@ pub use processors::{Processor, Softnet};
 pub use rates::{CpuRates, InterruptRate, Rates, ThreadRate};
 pub use rivals::{Evidence, LinkFile, OverwrittenSettings, Rival};
 pub use sockets::Sockets;
+pub(crate) use threads::cpuset_group;
 pub use threads::{Cpuset, Thread, ThreadKey};
 
 use crate::probe::cpus::node_lists;

@@ -4,6 +4,7 @@ use super::journal_error::JournalError;
 use super::parse::Damage;
 use super::step::{Step, in_lines};
 use super::system::System;
+use super::thread::uptime;
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -25,6 +26,9 @@ pub struct Head {
     /// How many steps follow before any value is changed. Later ones may follow.
     #[serde(default)]
     steps: usize,
+    /// The time, in kernel ticks since boot. What has started earlier has inherited nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    applied: Option<u64>,
 }
 
 /// Whether the machine was rebooted since a journal was created.
@@ -116,8 +120,8 @@ impl Head {
 
     /// Creates the head of a new journal.
     pub(crate) fn new(system: &dyn System, steps: usize, awaits_confirmation: bool) -> Self {
-        let (root, scope) = (system.root().to_owned(), Scope::new(system));
-        Self { schema: Self::SCHEMA, token: token(), root, scope, awaits_confirmation, steps }
+        let (root, scope, applied) = (system.root().to_owned(), Scope::new(system), uptime(system));
+        Self { schema: Self::SCHEMA, token: token(), root, scope, awaits_confirmation, steps, applied }
     }
 
     /// Returns the head if this build can read the rest of the journal.
@@ -126,6 +130,11 @@ impl Head {
             return Ok(self);
         }
         Err(format!("its version is {}, expected {}", self.schema, Self::SCHEMA))
+    }
+
+    /// When the plan was applied, in kernel ticks since boot.
+    pub(super) const fn applied(&self) -> Option<u64> {
+        self.applied
     }
 
     pub(super) const fn step_count(&self) -> usize {

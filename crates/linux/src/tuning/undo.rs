@@ -11,14 +11,13 @@
 //! for example after the process was killed, restores the remaining values.
 
 use super::entries::Boot;
+use super::heirs::{self, LeftProcess};
 use super::journal::Journal;
 use super::journal_error::JournalError;
 use super::location::{LocateError, Location};
 use super::parse::Damage;
-use super::plan::Setting;
 use super::refusal::Refusal;
 use super::system::{System, is_absent};
-use super::thread;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -50,12 +49,15 @@ pub struct UndoReport {
     pub damage: Vec<Damage>,
     /// The new path of a damaged journal, if it was moved out of the way.
     pub set_aside: Option<PathBuf>,
+    /// Processes started since that have a mask of the plan, and cannot be told to have inherited it. They were left
+    /// alone.
+    pub left: Vec<LeftProcess>,
     /// Why the journal could not be updated, if so.
     pub journal_error: Option<String>,
 }
 
 impl UndoReport {
-    /// Whether nothing is left to restore.
+    /// Whether nothing is left to restore. Processes that were left alone do not count.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.damage.is_empty() && self.is_restored()
@@ -91,6 +93,10 @@ impl fmt::Display for UndoReport {
                 "line {line} of the journal cannot be read ({problem}), so what it changed may be in force"
             )
         });
+        let left = left.chain(self.left.iter().map(|LeftProcess { pid, name, cpus }| {
+            let name = name.escape_debug();
+            format!("process {pid} ({name}) may have inherited its cpus {cpus} and was left alone")
+        }));
         f.write_str(&left.chain(damage).collect::<Vec<_>>().join("; "))
     }
 }
@@ -117,7 +123,9 @@ pub fn undo(mut journal: Journal<'_>, force: bool) -> Result<UndoReport, Journal
             undone.journal_error = Some(error.to_string());
         }
     }
-    undone.outcomes.extend(restore_inherited(&journal));
+    let heirs = heirs::restore(&journal);
+    undone.outcomes.extend(heirs.outcomes);
+    undone.left = heirs.left.into_iter().collect();
     if undone.is_complete() {
         journal.close()?;
     } else if undone.is_restored() && force {
@@ -156,7 +164,7 @@ fn restore(journal: &Journal<'_>, index: usize, force: bool) -> UndoOutcome {
 }
 
 /// Writes `original` and verifies it by reading it back.
-fn put_back(place: &Location, system: &dyn System, original: &str) -> UndoOutcome {
+pub(super) fn put_back(place: &Location, system: &dyn System, original: &str) -> UndoOutcome {
     match place.write(system, original).and_then(|()| place.read(system)) {
         Ok(now) if now == original => UndoOutcome::Restored,
         Ok(now) => UndoOutcome::Failed(format!(
@@ -169,34 +177,4 @@ fn put_back(place: &Location, system: &dyn System, original: &str) -> UndoOutcom
             refusal => UndoOutcome::Failed(refusal.to_string()),
         },
     }
-}
-
-/// Restores threads that were started after all threads of their process had been placed. They inherited
-/// the placement, so they get the original mask of their process's first thread.
-fn restore_inherited(journal: &Journal<'_>) -> Vec<(String, UndoOutcome)> {
-    let known = |pid: u32, number: u32| {
-        journal.steps().iter().any(|(step, _)| {
-            matches!(step.set, Setting::Thread { pid: process, thread: Some(thread), .. } if (process, thread) == (pid, number))
-        })
-    };
-    let system = journal.system();
-    let mut outcomes = Vec::new();
-    for (step, _) in journal.steps() {
-        let Setting::Thread { pid, started, name, thread: Some(first), .. } = &step.set else { continue };
-        if !step.whole || first != pid {
-            continue;
-        }
-        let present =
-            thread::require(system, *pid, *started, name).and_then(|()| thread::threads(system, *pid));
-        for inheritor in present.unwrap_or_default().into_iter().filter(|&thread| !known(*pid, thread)) {
-            let place = Location::Thread { process: *pid, thread: inheritor };
-            let has_inherited =
-                place.read(system).is_ok_and(|now| place.value(&now).as_ref() == Some(&step.set.wanted()));
-            if has_inherited {
-                let set = step.set.of_thread(inheritor).to_string();
-                outcomes.push((set, put_back(&place, system, &step.original)));
-            }
-        }
-    }
-    outcomes
 }
