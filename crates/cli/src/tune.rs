@@ -16,7 +16,8 @@ use std::fs;
 use std::path::{Path, PathBuf, absolute};
 use warmcore_linux::tuning::plan::Missing;
 use warmcore_linux::tuning::{
-    Damage, Disk, Journal, JournalDirectory, JournalError, LeftProcess, UndoOutcome, UndoReport, persist, undo,
+    Damage, Disk, Journal, JournalDirectory, JournalError, LeftProcess, UndoOutcome, UndoReport, persist,
+    undo,
 };
 
 pub(crate) fn run(command: &TuneCommand) -> miette::Result<()> {

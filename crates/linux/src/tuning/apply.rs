@@ -174,7 +174,9 @@ fn apply_step(journal: &mut Journal<'_>, index: usize) -> Result<StepOutcome, Pr
         _ => {}
     }
     journal.note_begun(index)?;
-    let written = place.write(system, &place.text(&wanted)).map_err(|error| Refusal::from_error(&error));
+    let text = place.text(&wanted);
+    let written =
+        text.and_then(|text| place.write(system, &text)).map_err(|error| Refusal::from_error(&error));
     let reading = match written.and_then(|()| read()) {
         Err(Refusal::Vanished(_)) if may_end(&step) => return Ok(StepOutcome::Ended),
         reading => reading?,

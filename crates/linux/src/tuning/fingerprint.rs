@@ -1,6 +1,7 @@
 //! Describes the kind of machine for which a plan was made: enough to refuse it on a different machine,
 //! but nothing that identifies the machine.
 
+use super::bitmap;
 use super::system::{System, is_absent};
 use crate::inventory::{self, Interface, Inventory};
 use crate::tree::Tree;
@@ -75,7 +76,18 @@ impl Fingerprint {
     pub(crate) fn check(&self) -> Result<(), Fault> {
         let mut interfaces = self.interfaces.iter().enumerate();
         interfaces.try_for_each(|(index, interface)| {
-            check_interface_name(&format!("machine.interfaces.{index}.name"), &interface.name)
+            let field = |name: &str| format!("machine.interfaces.{index}.{name}");
+            check_interface_name(&field("name"), &interface.name)?;
+            let counts = [
+                ("receive_queues", interface.receive_queues),
+                ("transmit_queues", interface.transmit_queues),
+            ];
+            match counts.into_iter().find(|(_, count)| *count > bitmap::LIMIT) {
+                Some((name, count)) => {
+                    Err(Fault::new(field(name), count, format!("at most {} queues", bitmap::LIMIT)))
+                }
+                None => Ok(()),
+            }
         })
     }
 
@@ -119,6 +131,17 @@ impl InterfaceKind {
         let driver = driver(system, &format!("sys/class/net/{name}/device"))?;
         let (receive_queues, transmit_queues) = (count("rx-"), count("tx-"));
         Ok(Some(Self { name: name.to_owned(), driver, receive_queues, transmit_queues }))
+    }
+
+    /// Refuses receive queues that the interface does not have.
+    pub(super) fn check_receive_queues(&self, queues: &[u32]) -> Result<(), Fault> {
+        let Self { name, receive_queues: count, .. } = self;
+        let Some(absent) = queues.iter().find(|queue| *queue >= count) else { return Ok(()) };
+        let expected = match count.checked_sub(1) {
+            Some(last) => format!("receive queues of {name}, which are 0 to {last}"),
+            None => format!("none, as {name} has no receive queue"),
+        };
+        Err(Fault::new("receive_queues", absent, expected))
     }
 
     fn from_inventory(interface: &Interface) -> Self {

@@ -193,12 +193,14 @@ impl Location {
     }
 
     /// Writes `value` in the notation of this location.
-    pub(crate) fn text(&self, value: &Value) -> String {
-        match value {
+    pub(crate) fn text(&self, value: &Value) -> io::Result<String> {
+        Ok(match value {
             Value::Count(count) => count.to_string(),
-            Value::Numbers(numbers) if self.notation() == Notation::Bitmap => bitmap::to_text(numbers),
+            Value::Numbers(numbers) if self.notation() == Notation::Bitmap => {
+                bitmap::to_text(numbers).ok_or(io::ErrorKind::InvalidInput)?
+            }
             Value::Numbers(numbers) => numbers.iter().copied().map(CpuId).collect::<CpuSet>().to_string(),
-        }
+        })
     }
 
     /// Parses `text` that was read from this location; `None` if it is malformed.

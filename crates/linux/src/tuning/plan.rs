@@ -173,12 +173,13 @@ impl Plan {
     /// Checks that the plan describes the interface of `set`, so that a different interface with the same
     /// name is recognised.
     fn check_described(&self, set: &Setting) -> Result<(), Fault> {
-        let described = |name: &str| self.machine.interfaces.iter().any(|interface| interface.name == name);
-        match set.interface() {
-            Some(name) if !described(name) => {
-                let expected = "an interface that `machine.interfaces` describes, with driver and queues";
-                Err(Fault::new("interface", format!("`{name}`"), expected))
-            }
+        let Some(name) = set.interface() else { return Ok(()) };
+        let Some(interface) = self.machine.interfaces.iter().find(|interface| interface.name == name) else {
+            let expected = "an interface that `machine.interfaces` describes, with driver and queues";
+            return Err(Fault::new("interface", format!("`{name}`"), expected));
+        };
+        match set {
+            Setting::XpsQueues { receive_queues, .. } => interface.check_receive_queues(receive_queues),
             _ => Ok(()),
         }
     }
@@ -306,12 +307,14 @@ fn check_some(cpus: &CpuSet) -> Result<(), Fault> {
 /// Accepts only values that the kernel does not round up; otherwise reading a value back would look like a
 /// change by somebody else.
 fn check_flows(flows: u32) -> Result<(), Fault> {
-    if flows == 0 || flows.is_power_of_two() {
+    // The most of the whole machine (`rps_sock_flow_sysctl` in the kernel's net/core/sysctl_net_core.c).
+    const MOST: u32 = 1 << 29;
+    if flows == 0 || flows.is_power_of_two() && flows <= MOST {
         return Ok(());
     }
-    let expected = match flows.checked_next_power_of_two() {
+    let expected = match flows.checked_next_power_of_two().filter(|&next| next <= MOST) {
         Some(next) => format!("zero or a power of two, such as {next}, to which the kernel would round up"),
-        None => "zero or a power of two".to_owned(),
+        None => format!("zero or a power of two up to {MOST}, the most that the kernel takes"),
     };
     Err(Fault::new("flows", flows, expected))
 }
