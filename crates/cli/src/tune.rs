@@ -10,10 +10,14 @@ use crate::args::tune::{PersistArguments, TuneCommand, UndoArguments};
 use crate::messages;
 use crate::misuse::{OrMisuse, misuse};
 use crate::terminal::counted;
+use crate::visible::visible;
 use miette::{IntoDiagnostic, WrapErr, miette};
 use std::fs;
 use std::path::{Path, PathBuf, absolute};
-use warmcore_linux::tuning::{Disk, Journal, JournalDirectory, UndoOutcome, UndoReport, persist, undo};
+use warmcore_linux::tuning::{
+    Damage, Disk, Journal, JournalDirectory, JournalError, LeftProcess, UndoOutcome, UndoReport, persist,
+    undo,
+};
 
 pub(crate) fn run(command: &TuneCommand) -> miette::Result<()> {
     match command {
@@ -53,8 +57,7 @@ fn used_directory(arguments: &JournalArguments) -> miette::Result<JournalDirecto
 
 /// The root that stands for `/` in a journal's values.
 fn root_of(directory: &JournalDirectory) -> miette::Result<Option<PathBuf>> {
-    let active = directory.active().into_diagnostic()?;
-    Ok(active.map(|content| content.head.root))
+    Ok(directory.head().into_diagnostic()?.map(|head| head.root))
 }
 
 fn open<'a>(directory: &JournalDirectory, disk: &'a Disk) -> miette::Result<Option<Journal<'a>>> {
@@ -63,6 +66,11 @@ fn open<'a>(directory: &JournalDirectory, disk: &'a Disk) -> miette::Result<Opti
 
 fn take_back(arguments: &UndoArguments) -> miette::Result<()> {
     let directory = used_directory(&arguments.journal)?;
+    if arguments.force
+        && let Err(error @ JournalError::Headless { .. }) = directory.head()
+    {
+        return Err(given_up(&error, &directory)?);
+    }
     let disk = root_of(&directory)?.map(|root| Disk::below(&root));
     let journal = match &disk {
         Some(disk) => open(&directory, disk)?,
@@ -78,7 +86,23 @@ fn take_back(arguments: &UndoArguments) -> miette::Result<()> {
     if let Some(problem) = &undone.journal_error {
         messages::note(format_args!("{problem}; what is restored stays restored"));
     }
-    if undone.is_complete() { Ok(()) } else { Err(incomplete(&undone, &path)) }
+    match undone.is_complete() {
+        false => Err(incomplete(&undone, &path)),
+        true if !undone.left.is_empty() => Err(miette!("{}", left(&undone.left))),
+        true => Ok(()),
+    }
+}
+
+/// Sets a journal aside of which nothing can be read, and says what that leaves.
+fn given_up(error: &JournalError, directory: &JournalDirectory) -> miette::Result<miette::Report> {
+    let moved = directory.set_aside(&Disk::default()).into_diagnostic()?;
+    let path = moved.unwrap_or_else(|| directory.path().to_owned());
+    let JournalError::Headless { problem, .. } = error else { return Ok(miette!("{error}")) };
+    Ok(miette!(
+        "nothing was restored: the head of the journal cannot be read ({problem}). What the plan changed may be in force \
+         until the machine is restarted. The journal is now {}",
+        path.display()
+    ))
 }
 
 /// What was restored, in words.
@@ -86,20 +110,74 @@ fn undo_report(undone: &UndoReport) -> String {
     if undone.restarted {
         return "The machine was restarted since, which took all changes with it.\n".to_owned();
     }
+    let mut text = String::new();
+    if undone.boot_unknown {
+        text += "Whether the machine was restarted since is unknown: the boot id cannot be read. Every value was compared \
+                 instead.\n";
+    }
     let gone = undone.outcomes.iter().filter(|(_, fate)| *fate == UndoOutcome::Gone).count();
-    let mut text = format!("{} restored.\n", counted(undone.restored(), "value"));
+    text += &match undone.restored() {
+        0 if undone.is_complete() => {
+            "Nothing had to be restored: no value of the plan is in force.\n".to_owned()
+        }
+        restored => format!("{} restored.\n", counted(restored, "value")),
+    };
     if gone > 0 {
         text += &format!("{} no longer there: nothing to restore.\n", counted(gone, "setting"));
     }
     text
 }
 
+/// What may still be in force, and what to do about it.
 fn incomplete(undone: &UndoReport, journal: &Path) -> miette::Report {
-    let journal = journal.display();
-    miette!(
-        "not everything is as it was before: {undone}\nThe others' changes were left alone. To overwrite them give \
-         --force; to keep them, and to forget what was there before, remove {journal}"
-    )
+    let path = journal.display();
+    let mut text = String::from("not everything is as it was before:");
+    for (set, outcome) in &undone.outcomes {
+        match outcome {
+            UndoOutcome::ChangedByOthers(now) => {
+                text += &format!("\n{set}: somebody else has set it to {now} since");
+            }
+            UndoOutcome::Failed(problem) => text += &format!("\n{set}: cannot be restored: {problem}"),
+            UndoOutcome::Restored | UndoOutcome::Untouched | UndoOutcome::Gone => {}
+        }
+    }
+    for Damage { line, problem } in &undone.damage {
+        text += &format!("\n{path}:{line}: cannot be read, so what it changed may be in force: {problem}");
+    }
+    let is_foreign =
+        |(_, outcome): &(String, UndoOutcome)| matches!(outcome, UndoOutcome::ChangedByOthers(_));
+    if undone.outcomes.iter().any(is_foreign) {
+        text += &format!(
+            "\nThe others' changes were left alone. To overwrite them give --force; to keep them, and to forget what \
+             was there before, remove {path}"
+        );
+    }
+    if !undone.left.is_empty() {
+        text += &format!("\n{}", left(&undone.left));
+    }
+    match &undone.set_aside {
+        Some(to) => text += &format!("\nThe damaged journal is now {}", to.display()),
+        None if !undone.damage.is_empty() => {
+            text += &format!(
+                "\nA restart of the machine resets what is left. To set the damaged journal aside, so that another plan \
+                 can be applied: `warmcore host undo --force --journal {}`",
+                journal.parent().unwrap_or(journal).display()
+            );
+        }
+        None => {}
+    }
+    miette!("{text}")
+}
+
+/// Which processes may still be placed as the plan had it, and how to release them.
+fn left(processes: &[LeftProcess]) -> String {
+    let mut text = "these processes started since then and have cpus of the plan. Whether they inherited them cannot be \
+                    told, so they were left alone; `taskset -apc CPUS PID` gives one other cpus:"
+        .to_owned();
+    for LeftProcess { pid, name, cpus } in processes {
+        text += &format!("\nprocess {pid} ({}) on {cpus}", visible(name));
+    }
+    text
 }
 
 fn confirm(arguments: &JournalArguments) -> miette::Result<()> {

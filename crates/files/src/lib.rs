@@ -46,7 +46,7 @@ pub fn check(path: &Path, limit: u64) -> io::Result<()> {
 
 fn checked_length(path: &Path, limit: u64) -> io::Result<u64> {
     let found = path.metadata().map_err(|error| explain_dangling_link(path, error))?;
-    refuse_other_than_file(found.file_type())?;
+    require_regular(found.file_type())?;
     refuse_longer(found.len(), limit)?;
     Ok(found.len())
 }
@@ -75,9 +75,14 @@ fn explain_dangling_link(path: &Path, error: io::Error) -> io::Error {
     }
 }
 
-fn refuse_other_than_file(found: FileType) -> io::Result<()> {
+/// Checks that what was found is a regular file.
+///
+/// # Errors
+/// [`ErrorKind::IsADirectory`] or [`ErrorKind::InvalidInput`], with what it is instead.
+pub fn require_regular(found: FileType) -> io::Result<()> {
     let (kind, what) = match found {
         _ if found.is_file() => return Ok(()),
+        _ if found.is_symlink() => (ErrorKind::InvalidInput, "a symbolic link"),
         _ if found.is_dir() => (ErrorKind::IsADirectory, "a directory"),
         _ if found.is_fifo() => (ErrorKind::InvalidInput, "a pipe"),
         _ if found.is_socket() => (ErrorKind::InvalidInput, "a socket"),

@@ -65,6 +65,8 @@ pub mod program;
 #[allow(unsafe_code)]
 pub mod protocol_thread;
 pub mod region;
+mod regular;
+mod rooted;
 pub mod sched_ext;
 pub mod sched_trace;
 pub mod scheduler_counts;

@@ -40,7 +40,7 @@ pub enum SchedExtError {
 /// # Errors
 /// If the kernel lacks the class.
 pub fn sched_ext(root: impl Into<PathBuf>) -> Result<SchedExt, SchedExtError> {
-    let tree = Tree::Directory(root.into());
+    let tree = Tree::directory(root);
     let folder = Path::new(FOLDER);
     let Some(state) = tree.text(folder.join("state")) else {
         return Err(SchedExtError::Missing { release: tree.text("proc/sys/kernel/osrelease") });

@@ -1,27 +1,23 @@
 //! Reading the small text files of procfs and sysfs.
 //!
-//! Two things can go wrong with such a file. It may be *hidden*: absent, unreadable or empty, as in
-//! containers and under hypervisors. That is `None`, and the reader does without it. Or it may be
+//! Two things can go wrong with such a file. It may be *hidden*: absent, unreadable, empty or no regular file,
+//! as in containers and under hypervisors. That is `None`, and the reader does without it. Or it may be
 //! malformed, with contents that no kernel writes. That is a [`Malformed`] error.
 
 use crate::capture::Recording;
 use crate::fake;
+use crate::rooted::Root;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeSet;
-use std::fs::File;
-use std::io::Read;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use warmcore_topology::CpuSet;
 
-/// The most bytes read of a file. No file that is read here is longer on any machine. The longest is
-/// `/proc/interrupts`, which has a column of 11 characters for each cpu.
-const LONGEST: u64 = 64 << 20;
-
 /// A file is malformed: its contents are not what a kernel writes.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("`{}` holds `{found}`, expected {expected}", file.display())]
+#[error("`{}` holds `{found}`, expected {expected}", file.to_string_lossy().escape_debug())]
 pub struct Malformed {
     /// The file, including the root directory.
     pub file: PathBuf,
@@ -34,8 +30,8 @@ pub struct Malformed {
 /// The source of files: what stands for the root directory.
 #[derive(Clone, Debug)]
 pub(crate) enum Tree {
-    /// A directory on disk.
-    Directory(PathBuf),
+    /// A directory on disk. Links in it do not lead out of it.
+    Directory(Root),
     /// Fake files in memory.
     Fake(fake::Tree),
     /// Another tree, with a recording of everything that is read.
@@ -43,10 +39,24 @@ pub(crate) enum Tree {
 }
 
 impl Tree {
+    /// The files beneath the directory `root`.
+    pub(crate) fn directory(root: impl Into<PathBuf>) -> Self {
+        Self::Directory(Root::new(root))
+    }
+
+    /// Fails if nothing can be opened beneath the root, so that everything is hidden.
+    pub(crate) fn require_usable(&self) -> io::Result<()> {
+        match self {
+            Self::Directory(root) => root.require_usable(),
+            Self::Fake(_) => Ok(()),
+            Self::Recorded(tree, _) => tree.require_usable(),
+        }
+    }
+
     /// The root directory; empty if the files are in memory.
     pub(crate) fn root(&self) -> &Path {
         match self {
-            Self::Directory(root) => root,
+            Self::Directory(root) => root.path(),
             Self::Fake(_) => Path::new(""),
             Self::Recorded(tree, _) => tree.root(),
         }
@@ -59,12 +69,7 @@ impl Tree {
 
     fn bytes(&self, file: &Path) -> Option<Vec<u8>> {
         match self {
-            Self::Directory(_) => {
-                // Most files are shorter than this, and then read at once.
-                let mut bytes = Vec::with_capacity(4096);
-                File::open(self.path(file)).ok()?.take(LONGEST).read_to_end(&mut bytes).ok()?;
-                Some(bytes)
-            }
+            Self::Directory(root) => root.read(file).ok(),
             Self::Fake(tree) => tree.files.get(file.to_str()?).map(|text| text.clone().into_bytes()),
             Self::Recorded(tree, _) => tree.bytes(file),
         }
@@ -97,7 +102,7 @@ impl Tree {
     pub(crate) fn has(&self, file: impl AsRef<Path>) -> bool {
         let file = file.as_ref();
         match self {
-            Self::Directory(_) => self.path(file).exists(),
+            Self::Directory(root) => root.has(file),
             Self::Fake(tree) => tree.has(&file.to_string_lossy()),
             Self::Recorded(tree, recording) => {
                 let has = tree.has(file);
@@ -105,6 +110,23 @@ impl Tree {
                     recording.record_name(file);
                 }
                 has
+            }
+        }
+    }
+
+    /// Whether anybody may write `file`; `None` if it is hidden.
+    pub(crate) fn is_writable(&self, file: impl AsRef<Path>) -> Option<bool> {
+        let file = file.as_ref();
+        match self {
+            Self::Directory(root) => root.is_writable(file).ok(),
+            Self::Fake(tree) => {
+                let name = file.to_str()?;
+                tree.files.contains_key(name).then(|| !tree.read_only.contains(name))
+            }
+            Self::Recorded(tree, recording) => {
+                let is_writable = tree.is_writable(file)?;
+                recording.record_mode(file, is_writable);
+                Some(is_writable)
             }
         }
     }
@@ -132,7 +154,7 @@ impl Tree {
     /// Whether the kernel that runs can be asked about this tree. A copy must have the answers as files.
     fn is_live(&self) -> bool {
         match self {
-            Self::Directory(root) => root == Path::new("/"),
+            Self::Directory(root) => root.is_live(),
             Self::Fake(_) => false,
             Self::Recorded(tree, _) => tree.is_live(),
         }
@@ -184,9 +206,9 @@ impl Tree {
     ) -> BTreeSet<T> {
         let directory = directory.as_ref();
         match self {
-            Self::Directory(_) => {
-                let entries = std::fs::read_dir(self.path(directory)).into_iter().flatten().flatten();
-                entries.filter_map(|entry| choose(entry.file_name().to_str()?)).collect()
+            Self::Directory(root) => {
+                let names = root.names(directory).unwrap_or_default();
+                names.iter().filter_map(|name| choose(name.to_str()?)).collect()
             }
             Self::Fake(tree) => tree.entries(&directory.to_string_lossy()).filter_map(choose).collect(),
             Self::Recorded(tree, recording) => tree.entries(directory, &|entry| {

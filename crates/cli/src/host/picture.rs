@@ -2,7 +2,7 @@
 
 use super::words;
 use crate::terminal::table;
-use crate::visible::visible_lines;
+use crate::visible::{visible, visible_lines};
 use std::collections::BTreeSet;
 use warmcore_linux::inventory::Interface;
 use warmcore_linux::{Inventory, Rates};
@@ -31,8 +31,12 @@ pub(super) fn picture(inventory: &Inventory, rates: Option<&Rates>) -> String {
 fn head(inventory: &Inventory, rates: Option<&Rates>) -> String {
     let machine = &inventory.machine;
     let nodes = machine.cpus.iter().map(|cpu| cpu.node).collect::<BTreeSet<_>>().len();
-    let kernel =
-        inventory.conditions.kernel.as_ref().map(|kernel| format!(", Linux {kernel}")).unwrap_or_default();
+    let kernel = inventory
+        .conditions
+        .kernel
+        .as_ref()
+        .map(|kernel| format!(", Linux {}", visible(kernel)))
+        .unwrap_or_default();
     let since = match (rates, inventory.uptime) {
         (Some(rates), _) => format!("in the last {}", rates.elapsed),
         (None, Some(uptime)) => format!("in the {} since its start", lasted(uptime.secs())),
@@ -41,7 +45,7 @@ fn head(inventory: &Inventory, rates: Option<&Rates>) -> String {
     let plural = if nodes == 1 { "" } else { "s" };
     format!(
         "{}: {} cpus on {nodes} NUMA node{plural}{kernel}; {since}\n{}\n\n",
-        machine.name,
+        visible(&machine.name),
         machine.cpus.len(),
         words::headline(inventory)
     )
@@ -110,12 +114,8 @@ fn interfaces(inventory: &Inventory) -> String {
         let [goes, may] = words::targets(inventory, interface);
         let [rps, rfs, xps] = words::steering(interface);
         table.add_row([
-            interface.name.clone(),
-            interface
-                .driver
-                .clone()
-                .or_else(|| interface.kind.clone())
-                .unwrap_or_else(|| "virtual".to_owned()),
+            visible(&interface.name),
+            visible(interface.driver.as_ref().or(interface.kind.as_ref()).map_or("virtual", String::as_str)),
             interface.device.as_ref().map(ToString::to_string).unwrap_or_default(),
             interface.node.map(|node| node.to_string()).unwrap_or_default(),
             format!("{}/{}", interface.receive.len(), interface.transmit.len()),

@@ -32,8 +32,9 @@ pub(crate) fn cpus(inventory: &Inventory, rates: Option<&Rates>) -> Vec<CpuWords
 fn of_cpu(inventory: &Inventory, rates: Option<&Rates>, on: &OnCpu<'_>) -> CpuWords {
     let cpu = on.processor.cpu;
     let place = inventory.machine.cpus.iter().find(|other| other.id == cpu);
-    let received = on.steered.iter().map(|(of, queue)| format!("RPS {} rx-{}", of.name, queue.number));
-    let sent = on.sends.iter().map(|(of, queue)| format!("XPS {} tx-{}", of.name, queue.number));
+    let received =
+        on.steered.iter().map(|(of, queue)| format!("RPS {} rx-{}", visible(&of.name), queue.number));
+    let sent = on.sends.iter().map(|(of, queue)| format!("XPS {} tx-{}", visible(&of.name), queue.number));
     let (busy, softirq, packets) = match rates {
         Some(rates) => lately(rates, cpu),
         None => since_start(on.processor),
@@ -90,8 +91,8 @@ fn rate_of(interrupt: &Interrupt, rates: Option<&Rates>) -> Option<f64> {
 /// `eth0 rx-3`, or the names of its actions.
 fn called(interrupt: &Interrupt) -> String {
     match (&interrupt.interface, interrupt.queue) {
-        (Some(interface), Some(queue)) => format!("{interface} {queue}"),
-        _ => interrupt.id.actions.join(", "),
+        (Some(interface), Some(queue)) => format!("{} {queue}", visible(interface)),
+        _ => visible(interrupt.id.actions.join(", ")),
     }
 }
 
@@ -157,13 +158,17 @@ pub(crate) fn circumstances(inventory: &Inventory) -> Vec<String> {
         ));
     }
     said.extend(inventory.rivals.iter().map(|rival| {
-        let evidence: Vec<String> = rival.evidence.iter().map(ToString::to_string).collect();
+        let evidence: Vec<String> = rival.evidence.iter().map(visible).collect();
         let runs = if rival.runs() { "runs" } else { "may run" };
-        let setting = rival.setting.as_ref().map(|setting| format!(", set to {setting}")).unwrap_or_default();
+        let setting = rival
+            .setting
+            .as_ref()
+            .map(|setting| format!(", set to {}", visible(setting)))
+            .unwrap_or_default();
         format!("{} {runs} ({}{setting}): it {}.", rival.name, evidence.join(", "), rival.changes)
     }));
     let links = inventory.link_files.iter();
-    said.extend(links.map(|link| format!("{} sets {}.", link.file, link.settings.join(", "))));
+    said.extend(links.map(|link| visible(format!("{} sets {}.", link.file, link.settings.join(", ")))));
     said.extend(inventory.container.iter().map(|sign| format!("A container ({sign}).")));
     if !inventory.read_only.is_empty() {
         said.push(format!("Read-only: {}.", inventory.read_only.join(", ")));

@@ -72,6 +72,7 @@ pub use rates::{CpuRates, InterfaceRate, InterruptRate, Rates, ThreadRate};
 pub use receivers::Receiver;
 pub use rivals::{Evidence, LinkFile, OverwrittenSettings, Rival};
 pub use sockets::Sockets;
+pub(crate) use threads::cpuset_group;
 pub use threads::{Cpuset, Thread, ThreadKey};
 
 use crate::probe::cpus::node_lists;

@@ -185,7 +185,7 @@ impl Groups {
 
 /// Returns the path of the control group that has the cpuset: the one of version 1 if there is one, or
 /// else that of version 2.
-fn cpuset_group(text: &str) -> Option<String> {
+pub(crate) fn cpuset_group(text: &str) -> Option<String> {
     let entries = hierarchies(text);
     let first = entries.iter().find(|(controllers, _)| controllers.split(',').any(|c| c == "cpuset"));
     let second = entries.iter().find(|(controllers, _)| controllers.is_empty());

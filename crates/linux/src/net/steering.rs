@@ -60,7 +60,8 @@ impl Namespace {
         let refused =
             |source| SteerError::Refused { interface: interface.to_owned(), file: file.clone(), source };
         let numbers = cpus.iter().map(|cpu| cpu.0).collect();
-        write(&sysfs, &file, &bitmap::to_text(&numbers)).map_err(refused)?;
+        let text = bitmap::to_text(&numbers).ok_or_else(|| refused(Errno::INVAL))?;
+        write(&sysfs, &file, &text).map_err(refused)?;
         let found = read(&sysfs, &file).map_err(refused)?;
         if bitmap::from_text(&found).as_ref() == Some(&numbers) {
             return Ok(());

@@ -37,6 +37,14 @@ pub enum ProbeError {
     /// A file is malformed: no kernel writes such contents.
     #[error(transparent)]
     Malformed(#[from] Malformed),
+    /// No file can be opened beneath the root.
+    #[error("cannot read below `{}`: {problem}", root.display())]
+    Unusable {
+        /// The root.
+        root: PathBuf,
+        /// The error of the system, and what is needed.
+        problem: String,
+    },
     /// Neither list of cpus can be read.
     #[error(
         "no cpus found below `{}`: expected a list such as `0-3` in sys/devices/system/cpu/online, \
@@ -82,13 +90,13 @@ impl Probe {
     /// Creates a probe of this machine.
     #[must_use]
     pub fn new() -> Self {
-        Self { tree: Tree::Directory(PathBuf::from("/")) }
+        Self { tree: Tree::directory("/") }
     }
 
-    /// Reads `directory/proc` and `directory/sys` instead.
+    /// Reads `directory/proc` and `directory/sys` instead. Links in it do not lead out of it.
     #[must_use]
     pub fn root(self, directory: impl AsRef<Path>) -> Self {
-        Self { tree: Tree::Directory(directory.as_ref().to_owned()) }
+        Self { tree: Tree::directory(directory.as_ref()) }
     }
 
     /// Creates a probe of a fake machine.
@@ -134,6 +142,10 @@ impl Probe {
 
     fn online_with(&self, warnings: &mut Warnings) -> Result<CpuSet, ProbeError> {
         let tree = self.tree();
+        tree.require_usable().map_err(|error| ProbeError::Unusable {
+            root: tree.root().to_owned(),
+            problem: error.to_string(),
+        })?;
         cpus::online(tree, warnings)?.ok_or_else(|| ProbeError::NoCpus { root: tree.root().to_owned() })
     }
 }

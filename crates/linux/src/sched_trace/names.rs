@@ -41,7 +41,7 @@ fn is_abandoned(name: &str) -> bool {
 
 /// When `process` started; `None` if there is none.
 fn started(process: u32) -> Option<u64> {
-    let tree = Tree::Directory(PathBuf::from("/"));
+    let tree = Tree::directory("/");
     pid_stat::stat(&tree, &format!("proc/{process}")).ok().flatten().map(|stat| stat.started)
 }
 

@@ -4,11 +4,11 @@
 use super::plan::Plan;
 use super::rivals;
 use super::system::System;
+use crate::Probe;
 use crate::inventory::Rival;
 use crate::probe::ProbeError;
-use crate::{Probe, tree};
+use crate::tree::Tree;
 use std::io;
-use std::path::PathBuf;
 use warmcore_topology::CpuSet;
 use warmcore_units::Fault;
 
@@ -69,7 +69,7 @@ struct Cpus {
 impl Cpus {
     fn read(system: &dyn System) -> Result<Self, ProbeError> {
         let machine = Probe::new().root(system.root()).machine()?.machine;
-        let files = tree::Tree::Directory(PathBuf::from(system.root()));
+        let files = Tree::directory(system.root());
         let present = files.cpus("sys/devices/system/cpu/present")?;
         let (online, allowed) = (machine.online(), machine.limits.allowed);
         Ok(Self { present: present.unwrap_or_else(|| online.clone()), online, allowed })

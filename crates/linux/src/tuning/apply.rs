@@ -174,11 +174,15 @@ fn apply_step(journal: &mut Journal<'_>, index: usize) -> Result<StepOutcome, Pr
         _ => {}
     }
     journal.note_begun(index)?;
-    let written = place.write(system, &place.text(&wanted)).map_err(|error| Refusal::from_error(&error));
+    let text = place.text(&wanted);
+    let written =
+        text.and_then(|text| place.write(system, &text)).map_err(|error| Refusal::from_error(&error));
     let reading = match written.and_then(|()| read()) {
         Err(Refusal::Vanished(_)) if may_end(&step) => return Ok(StepOutcome::Ended),
         reading => reading?,
     };
+    // Noted even if it is not the wanted value, so that undoing knows it as ours.
+    journal.note_done(index, reading.clone())?;
     if place.value(&reading).as_ref() != Some(&wanted) {
         return Err(Problem::Wrong { wanted: wanted.shown(), found: place.shown(&reading) });
     }
@@ -186,7 +190,6 @@ fn apply_step(journal: &mut Journal<'_>, index: usize) -> Result<StepOutcome, Pr
         (Location::Interrupt(interrupt), Some(cpus)) => moved(interrupt, cpus, system)?,
         _ => StepOutcome::Applied,
     };
-    journal.note_done(index, reading)?;
     Ok(outcome)
 }
 

@@ -7,16 +7,22 @@ const WORD: u32 = 32;
 /// The most words of a bitmap. No kernel bitmap is longer; the limit protects against huge input.
 const WORDS: usize = 2048;
 
-/// Writes a bitmap such as `1,00000003`, without leading zero words.
-pub(crate) fn to_text(numbers: &BTreeSet<u32>) -> String {
+/// The first number that no bitmap has.
+pub(crate) const LIMIT: u32 = WORDS as u32 * WORD;
+
+/// Writes a bitmap such as `1,00000003`, without leading zero words; `None` for a number that no bitmap has.
+pub(crate) fn to_text(numbers: &BTreeSet<u32>) -> Option<String> {
     let highest = numbers.last().map_or(0, |&number| number / WORD);
+    if highest as usize >= WORDS {
+        return None;
+    }
     let word = |index: u32| {
         let bits = numbers.range(index * WORD..=index * WORD + (WORD - 1));
         bits.fold(0_u32, |word, number| word | 1 << (number % WORD))
     };
     let mut words = (0..=highest).rev().map(word);
     let first = words.next().map_or_else(String::new, |word| format!("{word:x}"));
-    words.fold(first, |text, word| format!("{text},{word:08x}"))
+    Some(words.fold(first, |text, word| format!("{text},{word:08x}")))
 }
 
 /// Parses a bitmap; `None` if `text` is not one.
@@ -47,7 +53,7 @@ mod tests {
             (&[0, 127], "80000000,00000000,00000000,00000001"),
         ] {
             let set: BTreeSet<u32> = numbers.iter().copied().collect();
-            assert_eq!(to_text(&set), text);
+            assert_eq!(to_text(&set).as_deref(), Some(text));
             assert_eq!(from_text(text), Some(set));
         }
         assert_eq!(
@@ -55,6 +61,8 @@ mod tests {
             Some((0..4).collect()),
             "padded, as the kernel writes it"
         );
+        assert_eq!(to_text(&BTreeSet::from([LIMIT])), None);
+        assert_eq!(to_text(&BTreeSet::from([0, u32::MAX])), None);
         assert_eq!(from_text("0-3"), None);
         assert_eq!(from_text(""), None);
     }

@@ -1,8 +1,10 @@
 //! The entries of a journal, and the state that they add up to.
 
 use super::journal_error::JournalError;
+use super::parse::Damage;
 use super::step::{Step, in_lines};
 use super::system::System;
+use super::thread::uptime;
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -21,6 +23,23 @@ pub struct Head {
     scope: Scope,
     /// Whether the changes are undone unless confirmed in time.
     pub awaits_confirmation: bool,
+    /// How many steps follow before any value is changed. Later ones may follow.
+    #[serde(default)]
+    steps: usize,
+    /// The time, in kernel ticks since boot. What has started earlier has inherited nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    applied: Option<u64>,
+}
+
+/// Whether the machine was rebooted since a journal was created.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Boot {
+    /// It was not.
+    Same,
+    /// It was, which reset all settings.
+    Earlier,
+    /// The boot id could not be read then, or cannot be read now.
+    Unknown,
 }
 
 /// The boot and the namespaces in which the values were changed. A field is empty where the kernel does
@@ -65,10 +84,11 @@ pub(crate) enum JournalEntry {
     Confirmed(bool),
 }
 
+/// A line of the journal.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct JournalLine {
-    entry: JournalEntry,
+pub(super) struct JournalLine {
+    pub(super) entry: JournalEntry,
 }
 
 /// The progress of a step.
@@ -89,6 +109,8 @@ pub struct Content {
     pub head: Head,
     /// Whether the changes were confirmed.
     pub confirmed: bool,
+    /// The lines that cannot be read.
+    pub damage: Vec<Damage>,
     pub(crate) steps: Vec<(Step, StepProgress)>,
 }
 
@@ -97,14 +119,42 @@ impl Head {
     const SCHEMA: u32 = 1;
 
     /// Creates the head of a new journal.
-    pub(crate) fn new(system: &dyn System, awaits_confirmation: bool) -> Self {
-        let (root, scope) = (system.root().to_owned(), Scope::new(system));
-        Self { schema: Self::SCHEMA, token: token(), root, scope, awaits_confirmation }
+    pub(crate) fn new(system: &dyn System, steps: usize, awaits_confirmation: bool) -> Self {
+        let (root, scope, applied) = (system.root().to_owned(), Scope::new(system), uptime(system));
+        Self { schema: Self::SCHEMA, token: token(), root, scope, awaits_confirmation, steps, applied }
+    }
+
+    /// Returns the head if this build can read the rest of the journal.
+    pub(super) fn require_known(self) -> Result<Self, String> {
+        if self.schema == Self::SCHEMA {
+            return Ok(self);
+        }
+        Err(format!("its version is {}, expected {}", self.schema, Self::SCHEMA))
+    }
+
+    /// When the plan was applied, in kernel ticks since boot.
+    pub(super) const fn applied(&self) -> Option<u64> {
+        self.applied
+    }
+
+    pub(super) const fn step_count(&self) -> usize {
+        self.steps
     }
 
     /// Whether the machine has been rebooted since.
+    pub(crate) fn boot(&self, system: &dyn System) -> Boot {
+        let (then, now) = (&self.scope.boot, Scope::new(system).boot);
+        match (then.is_empty(), now.is_empty()) {
+            (false, false) if *then == now => Boot::Same,
+            (false, false) => Boot::Earlier,
+            // A folder that never had the file is not booted.
+            (true, true) if self.root != Path::new("/") => Boot::Same,
+            _ => Boot::Unknown,
+        }
+    }
+
     pub(crate) fn is_from_earlier_boot(&self, system: &dyn System) -> bool {
-        self.scope.boot != Scope::new(system).boot
+        self.boot(system) == Boot::Earlier
     }
 
     /// Checks whether the changed values can be reached from this process.
@@ -113,7 +163,7 @@ impl Head {
         let root = |path: &Path| path.display().to_string();
         let mut pairs = vec![("tree", root(&self.root), root(system.root()))];
         // Namespaces do not survive a reboot, and neither do the changes.
-        if self.scope.boot == here.boot {
+        if !self.is_from_earlier_boot(system) {
             pairs.push(("network namespace", self.scope.network.clone(), here.network));
             pairs.push(("process namespace", self.scope.processes.clone(), here.processes));
         }
@@ -136,55 +186,28 @@ pub(crate) fn line(entry: JournalEntry, path: &Path) -> Result<String, JournalEr
     Ok(format!("entry = {text}\n"))
 }
 
-/// Parses the complete lines of the journal at `path`.
-pub(crate) fn parse(text: &str, path: &Path) -> Result<Content, JournalError> {
-    let malformed = |index: usize, problem: String| JournalError::Malformed {
-        path: path.to_owned(),
-        line: index + 1,
-        problem: problem.trim().replace('\n', "; "),
-    };
-    let mut content: Option<Content> = None;
-    for (index, line) in text.lines().enumerate() {
-        let line: JournalLine =
-            toml::from_str(line).map_err(|error| malformed(index, error.message().to_owned()))?;
-        let fits = match (content.as_mut(), line.entry) {
-            (None, JournalEntry::Head(head)) if head.schema == Head::SCHEMA => {
-                content = Some(Content::new(head, Vec::new()));
-                true
-            }
-            (None, JournalEntry::Head(head)) => {
-                return Err(malformed(
-                    index,
-                    format!("its version is {}, expected {}", head.schema, Head::SCHEMA),
-                ));
-            }
-            (Some(content), entry) => content.take(entry),
-            (None, _) => false,
-        };
-        if !fits {
-            return Err(malformed(index, "the entry is not consistent with earlier ones".to_owned()));
-        }
-    }
-    content.ok_or_else(|| malformed(0, "the file is empty".to_owned()))
-}
-
 impl Content {
     /// Creates the contents of a new journal.
     pub(crate) fn new(head: Head, steps: Vec<Step>) -> Self {
         let steps = steps.into_iter().map(|step| (step, StepProgress::default())).collect();
-        Self { head, confirmed: false, steps }
+        Self { head, confirmed: false, damage: Vec::new(), steps }
     }
 
-    /// Applies an entry. Returns whether it is consistent with the earlier ones.
-    fn take(&mut self, entry: JournalEntry) -> bool {
+    /// Applies an entry, which must be consistent with the earlier ones.
+    pub(super) fn take(&mut self, entry: JournalEntry) -> Result<(), String> {
         let mut note = |step: usize, note: &dyn Fn(&mut StepProgress)| {
-            self.steps.get_mut(step).map(|(_, progress)| note(progress)).is_some()
+            let (_, progress) = self
+                .steps
+                .get_mut(step)
+                .ok_or_else(|| format!("it is about setting {step}, which is not there"))?;
+            note(progress);
+            Ok(())
         };
         match entry {
-            JournalEntry::Head(_) => false,
+            JournalEntry::Head(_) => Err("it is a second head".to_owned()),
             JournalEntry::Step(step) => {
                 self.steps.push((step, StepProgress::default()));
-                true
+                Ok(())
             }
             JournalEntry::Begun(step) => note(step, &|progress| progress.begun = true),
             JournalEntry::Done { step, reading } => {
@@ -193,14 +216,14 @@ impl Content {
             JournalEntry::Restored(step) => note(step, &|progress| progress.restored = true),
             JournalEntry::Confirmed(confirmed) => {
                 self.confirmed = confirmed;
-                true
+                Ok(())
             }
         }
     }
 }
 
 /// Creates a unique name from the process number and the time.
-fn token() -> String {
+pub(super) fn token() -> String {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     format!("{}-{}", std::process::id(), since.as_nanos())
 }

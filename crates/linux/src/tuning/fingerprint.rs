@@ -1,6 +1,7 @@
 //! Describes the kind of machine for which a plan was made: enough to refuse it on a different machine,
 //! but nothing that identifies the machine.
 
+use super::bitmap;
 use super::system::{System, is_absent};
 use crate::inventory::{self, Interface, Inventory};
 use crate::tree::Tree;
@@ -56,7 +57,7 @@ impl Fingerprint {
             Some(cpus) => cpus,
             None => cpu_list(system, &format!("{CPUS}/online"))?.unwrap_or_default(),
         };
-        let nodes = inventory::nodes(&Tree::Directory(system.root().to_owned()));
+        let nodes = inventory::nodes(&Tree::directory(system.root()));
         let nodes = nodes.map_err(io::Error::other)?;
         Ok(Self { cpus, nodes, interfaces: kinds.into_iter().flatten().collect() })
     }
@@ -75,7 +76,18 @@ impl Fingerprint {
     pub(crate) fn check(&self) -> Result<(), Fault> {
         let mut interfaces = self.interfaces.iter().enumerate();
         interfaces.try_for_each(|(index, interface)| {
-            check_interface_name(&format!("machine.interfaces.{index}.name"), &interface.name)
+            let field = |name: &str| format!("machine.interfaces.{index}.{name}");
+            check_interface_name(&field("name"), &interface.name)?;
+            let counts = [
+                ("receive_queues", interface.receive_queues),
+                ("transmit_queues", interface.transmit_queues),
+            ];
+            match counts.into_iter().find(|(_, count)| *count > bitmap::LIMIT) {
+                Some((name, count)) => {
+                    Err(Fault::new(field(name), count, format!("at most {} queues", bitmap::LIMIT)))
+                }
+                None => Ok(()),
+            }
         })
     }
 
@@ -102,9 +114,11 @@ impl Fingerprint {
 
 /// Refuses what cannot be an interface's name. Names become parts of paths, so none may lead elsewhere.
 pub(crate) fn check_interface_name(field: &str, name: &str) -> Result<(), Fault> {
-    let sound = (1..16).contains(&name.len()) && !name.contains('/') && name != "." && name != "..";
-    let expected = "the name of an interface: 1 to 15 bytes, without `/`";
-    if sound { Ok(()) } else { Err(Fault::new(field, format!("`{name}`"), expected)) }
+    // As the kernel does (`dev_valid_name` in its net/core/dev.c), which allows control characters, though.
+    let is_wrong = |c: char| matches!(c, '/' | ':') || c.is_whitespace() || c.is_control();
+    let sound = (1..16).contains(&name.len()) && !name.contains(is_wrong) && name != "." && name != "..";
+    let expected = "the name of an interface: 1 to 15 bytes, without `/`, `:`, space or control characters";
+    if sound { Ok(()) } else { Err(Fault::new(field, format!("`{}`", name.escape_debug()), expected)) }
 }
 
 impl InterfaceKind {
@@ -117,6 +131,17 @@ impl InterfaceKind {
         let driver = driver(system, &format!("sys/class/net/{name}/device"))?;
         let (receive_queues, transmit_queues) = (count("rx-"), count("tx-"));
         Ok(Some(Self { name: name.to_owned(), driver, receive_queues, transmit_queues }))
+    }
+
+    /// Refuses receive queues that the interface does not have.
+    pub(super) fn check_receive_queues(&self, queues: &[u32]) -> Result<(), Fault> {
+        let Self { name, receive_queues: count, .. } = self;
+        let Some(absent) = queues.iter().find(|queue| *queue >= count) else { return Ok(()) };
+        let expected = match count.checked_sub(1) {
+            Some(last) => format!("receive queues of {name}, which are 0 to {last}"),
+            None => format!("none, as {name} has no receive queue"),
+        };
+        Err(Fault::new("receive_queues", absent, expected))
     }
 
     fn from_inventory(interface: &Interface) -> Self {
@@ -138,7 +163,9 @@ impl InterfaceKind {
             ));
         };
         if here.driver != self.driver {
-            let shown = |driver: &Option<String>| driver.clone().unwrap_or_else(|| "none".to_owned());
+            let shown = |driver: &Option<String>| {
+                driver.as_ref().map_or_else(|| "none".to_owned(), |name| name.escape_debug().to_string())
+            };
             return Some(another(&format!("{field}.driver"), shown(&self.driver), shown(&here.driver)));
         }
         [

@@ -67,7 +67,7 @@ impl Interrupt {
 }
 
 fn quoted(name: &str) -> String {
-    format!("`{name}`")
+    format!("`{}`", name.escape_debug())
 }
 
 fn names(interrupts: &[Interrupt]) -> String {

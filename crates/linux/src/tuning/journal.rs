@@ -14,18 +14,22 @@
 //! back, somebody else has changed it. This cannot be known only for a step that was begun but not
 //! done, because the process was killed in between.
 //!
-//! A directory has at most one *active* journal; a closed one is kept as the last one. The lock is a
+//! A directory has at most one *active* journal; a closed one is kept as the last one, and one that was damaged
+//! and given up under a name of its own. The lock is a
 //! separate file, locked while values may change, and released when its process ends.
 
-use super::entries::{Content, Head, JournalEntry, StepProgress, line, parse};
+use super::entries::{Boot, Content, Head, JournalEntry, StepProgress, line, token};
 use super::journal_error::JournalError;
+use super::parse::{self, Damage};
 use super::step::Step;
 use super::system::{System, is_absent};
-use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
+use crate::regular;
+use rustix::fs::OFlags;
+use std::fs::{DirBuilder, File, TryLockError};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::{env, io};
-use warmcore_files::{LONGEST_JOURNAL, read_text};
+use warmcore_files::LONGEST_JOURNAL;
 
 const ACTIVE: &str = "active.journal";
 const LAST: &str = "last.journal";
@@ -61,25 +65,31 @@ impl JournalDirectory {
         &self.0
     }
 
-    /// Reads the active journal; `None` if there is none.
+    /// Reads the active journal, without the lines that cannot be read; `None` if there is none.
     ///
     /// # Errors
-    /// If it cannot be read or is malformed.
+    /// If the file or its first line cannot be read.
     pub fn active(&self) -> Result<Option<Content>, JournalError> {
-        Ok(self.content()?.map(|(content, _)| content))
+        let path = self.0.join(ACTIVE);
+        self.bytes()?.map(|bytes| parse::content(&bytes, &path)).transpose()
     }
 
-    /// Reads the active journal. Also returns the length of its complete lines in bytes.
-    fn content(&self) -> Result<Option<(Content, u64)>, JournalError> {
+    /// Reads the head of the active journal; `None` if there is none.
+    ///
+    /// # Errors
+    /// As [`Self::active`].
+    pub fn head(&self) -> Result<Option<Head>, JournalError> {
         let path = self.0.join(ACTIVE);
-        let text = match read_text(&path, LONGEST_JOURNAL) {
-            Ok(text) => text,
-            Err(error) if is_absent(&error) => return Ok(None),
-            Err(source) => return Err(JournalError::File { step: "read", path, source }),
-        };
-        // Only the last line may be incomplete: its writer was killed, or the disk was full.
-        let whole = text.rfind('\n').map_or(0, |end| end + 1);
-        parse(&text[..whole], &path).map(|content| Some((content, whole as u64)))
+        self.bytes()?.map(|bytes| parse::head(&bytes, &path)).transpose()
+    }
+
+    fn bytes(&self) -> Result<Option<Vec<u8>>, JournalError> {
+        let path = self.0.join(ACTIVE);
+        match regular::read(&path, LONGEST_JOURNAL) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(error) if is_absent(&error) => Ok(None),
+            Err(source) => Err(JournalError::File { step: "read", path, source }),
+        }
     }
 
     /// Fails if a plan is applied, unless the machine was rebooted since.
@@ -87,11 +97,15 @@ impl JournalDirectory {
     /// # Errors
     /// If a plan is applied, or the journal cannot be read.
     pub fn require_none_applied(&self, system: &dyn System) -> Result<(), JournalError> {
-        match self.active()? {
-            Some(earlier) if !earlier.head.is_from_earlier_boot(system) => {
-                Err(JournalError::Active { path: self.0.join(ACTIVE) })
-            }
-            _ => Ok(()),
+        match self.head()? {
+            None => return Ok(()),
+            Some(head) if head.is_from_earlier_boot(system) => return Ok(()),
+            Some(_) => {}
+        }
+        let path = self.0.join(ACTIVE);
+        match self.active()?.and_then(|earlier| earlier.damage.into_iter().next()) {
+            Some(Damage { line, problem }) => Err(JournalError::Damaged { path, line, problem }),
+            None => Err(JournalError::Active { path }),
         }
     }
 
@@ -109,10 +123,10 @@ impl JournalDirectory {
         builder.recursive(true).mode(0o700).create(&self.0).map_err(self.failed("create"))?;
         let lock = self.lock(false)?;
         self.require_none_applied(system)?;
-        if self.active()?.is_some() {
+        if self.head()?.is_some() {
             self.retire(system)?;
         }
-        let head = Head::new(system, awaits_confirmation);
+        let head = Head::new(system, steps.len(), awaits_confirmation);
         let entries = std::iter::once(JournalEntry::Head(head.clone()))
             .chain(steps.iter().cloned().map(JournalEntry::Step));
         let text = entries.map(|entry| line(entry, &self.0)).collect::<Result<String, _>>()?;
@@ -135,15 +149,25 @@ impl JournalDirectory {
             return Ok(None);
         }
         let lock = self.lock(wait)?;
-        let Some((content, whole)) = self.content()? else { return Ok(None) };
-        content.head.require_here(system)?;
-        system.cut(&self.0.join(ACTIVE), whole).map_err(self.failed("cut the unfinished end off in"))?;
+        let (path, Some(bytes)) = (self.0.join(ACTIVE), self.bytes()?) else { return Ok(None) };
+        let head = parse::head(&bytes, &path)?;
+        head.require_here(system)?;
+        let content = match head.boot(system) {
+            // Whatever the rest says, nothing of it is in force.
+            Boot::Earlier => Content::new(head, Vec::new()),
+            Boot::Same | Boot::Unknown => {
+                let whole = parse::complete(&bytes).len() as u64;
+                system.cut(&path, whole).map_err(self.failed("cut the unfinished end off in"))?;
+                parse::content(&bytes, &path)?
+            }
+        };
         Ok(Some(Journal { system, directory: self.clone(), content, _lock: lock }))
     }
 
     fn lock(&self, wait: bool) -> Result<Lock, JournalError> {
-        let mut options = OpenOptions::new();
-        let file = options.create(true).append(true).open(self.0.join(LOCK)).map_err(self.failed("lock"))?;
+        let path = self.0.join(LOCK);
+        let opened = regular::open(&path, OFlags::WRONLY | OFlags::CREATE);
+        let file = opened.map_err(|source| JournalError::File { step: "lock", path, source })?;
         let locked = if wait { file.lock().map_err(TryLockError::Error) } else { file.try_lock() };
         match locked {
             Ok(()) => Ok(Lock(file)),
@@ -156,6 +180,26 @@ impl JournalDirectory {
     fn retire(&self, system: &dyn System) -> Result<(), JournalError> {
         let closed = system.rename(&self.0.join(ACTIVE), &self.0.join(LAST));
         closed.and_then(|()| system.sync(&self.0)).map_err(self.failed("close the journal in"))
+    }
+
+    /// Moves an active journal that cannot be read out of the way, and returns its new path; `None` if there is
+    /// none.
+    ///
+    /// # Errors
+    /// If the directory is in use or cannot be changed.
+    pub fn set_aside(&self, system: &dyn System) -> Result<Option<PathBuf>, JournalError> {
+        let _lock = self.lock(false)?;
+        match self.move_aside(system) {
+            Err(JournalError::File { source, .. }) if is_absent(&source) => Ok(None),
+            moved => moved.map(Some),
+        }
+    }
+
+    fn move_aside(&self, system: &dyn System) -> Result<PathBuf, JournalError> {
+        let path = self.0.join(format!("damaged-{}.journal", token()));
+        let moved = system.rename(&self.0.join(ACTIVE), &path);
+        moved.and_then(|()| system.sync(&self.0)).map_err(self.failed("set the journal aside in"))?;
+        Ok(path)
     }
 
     fn failed(&self, step: &'static str) -> impl Fn(io::Error) -> JournalError {
@@ -207,8 +251,8 @@ impl<'a> Journal<'a> {
     }
 
     /// Whether the machine has been rebooted since the journal was created.
-    pub(crate) fn is_from_earlier_boot(&self) -> bool {
-        self.content.head.is_from_earlier_boot(self.system)
+    pub(crate) fn boot(&self) -> Boot {
+        self.content.head.boot(self.system)
     }
 
     /// Adds a step that was not known when the journal was created. Must be called before the step begins.
@@ -232,6 +276,10 @@ impl<'a> Journal<'a> {
 
     pub(crate) fn note_restored(&mut self, step: usize) -> Result<(), JournalError> {
         self.content.steps[step].1.restored = true;
+        if !self.content.damage.is_empty() {
+            // The steps of a damaged journal have other numbers than in the file.
+            return Ok(());
+        }
         self.append(JournalEntry::Restored(step))
     }
 
@@ -247,6 +295,11 @@ impl<'a> Journal<'a> {
     /// Closes the journal, when none of its changes is in force.
     pub(crate) fn close(self) -> Result<(), JournalError> {
         self.directory.retire(self.system)
+    }
+
+    /// Moves a damaged journal out of the way, and returns its new path.
+    pub(crate) fn set_aside(self) -> Result<PathBuf, JournalError> {
+        self.directory.move_aside(self.system)
     }
 
     fn append(&self, entry: JournalEntry) -> Result<(), JournalError> {

@@ -1,7 +1,7 @@
 //! Why a journal cannot be used.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Why a journal cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -28,14 +28,29 @@ pub enum JournalError {
         /// The journal.
         path: PathBuf,
     },
-    /// A complete line is malformed.
-    #[error("{}:{line}: not a line of a journal: {problem}", path.display())]
-    Malformed {
-        /// The file.
+    /// An earlier plan is still applied, and its journal is damaged.
+    #[error(
+        "a plan is applied already, and its journal is damaged (`{}:{line}`: {problem}): restore what can be read \
+         with `warmcore host undo --journal {}` first", path.display(), directory_of(path)
+    )]
+    Damaged {
+        /// The journal.
         path: PathBuf,
-        /// The line, from 1.
+        /// The first line that cannot be read, from 1.
         line: usize,
         /// What is wrong with it.
+        problem: String,
+    },
+    /// Nothing can be read of a journal.
+    #[error(
+        "`{}:1`: the head of the journal cannot be read ({problem}), so nothing can be restored by it. What the plan \
+         changed may be in force until the machine is restarted. To set the journal aside: `warmcore host undo \
+         --force --journal {}`", path.display(), directory_of(path)
+    )]
+    Headless {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with its first line.
         problem: String,
     },
     /// The journal belongs to a different namespace or tree.
@@ -48,4 +63,9 @@ pub enum JournalError {
         /// That of this process.
         here: String,
     },
+}
+
+/// The directory of the journal at `path`, as a flag takes it.
+fn directory_of(path: &Path) -> impl std::fmt::Display {
+    path.parent().unwrap_or(path).display()
 }

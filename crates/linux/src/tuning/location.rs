@@ -145,7 +145,7 @@ fn queue_file(system: &dyn System, interface: &str, queue: &str, name: &str) -> 
         Err(source) => return Err(LocateError::Unreadable { file: directory, source }),
     };
     if !queues.iter().any(|found| found == queue) {
-        let expected = format!("one of {} of {interface}", queues.join(", "));
+        let expected = format!("one of {} of {interface}", queues.join(", ").escape_debug());
         return Err(Fault::new("queue", queue, expected).into());
     }
     let file = format!("{directory}/{queue}");
@@ -193,12 +193,14 @@ impl Location {
     }
 
     /// Writes `value` in the notation of this location.
-    pub(crate) fn text(&self, value: &Value) -> String {
-        match value {
+    pub(crate) fn text(&self, value: &Value) -> io::Result<String> {
+        Ok(match value {
             Value::Count(count) => count.to_string(),
-            Value::Numbers(numbers) if self.notation() == Notation::Bitmap => bitmap::to_text(numbers),
+            Value::Numbers(numbers) if self.notation() == Notation::Bitmap => {
+                bitmap::to_text(numbers).ok_or(io::ErrorKind::InvalidInput)?
+            }
             Value::Numbers(numbers) => numbers.iter().copied().map(CpuId).collect::<CpuSet>().to_string(),
-        }
+        })
     }
 
     /// Parses `text` that was read from this location; `None` if it is malformed.

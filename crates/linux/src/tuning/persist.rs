@@ -86,11 +86,36 @@ fn matching(set: &Setting) -> Option<String> {
 
 /// Quotes a word of a command in a unit (systemd.service(5), "Command lines").
 fn quoted(word: &str) -> String {
-    let word = word.replace('\\', "\\\\").replace('"', "\\\"").replace('%', "%%").replace('$', "$$");
-    format!("\"{word}\"")
+    let mut quoted = String::from('"');
+    for letter in word.chars() {
+        match letter {
+            '\\' | '"' => quoted.extend(['\\', letter]),
+            '%' | '$' => quoted.extend([letter, letter]),
+            // A line break would begin a line of the unit.
+            letter if letter.is_ascii_control() => quoted += &format!("\\x{:02x}", u32::from(letter)),
+            letter => quoted.push(letter),
+        }
+    }
+    quoted.push('"');
+    quoted
 }
 
 /// Escapes a name in a pattern of udev(7): replaces special characters by `?`.
 fn escaped(name: &str) -> String {
-    name.chars().map(|c| if "*?[]|\\\"".contains(c) { '?' } else { c }).collect()
+    name.chars().map(|c| if "*?[]|\\\"".contains(c) || c.is_control() { '?' } else { c }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_character_of_a_path_ends_a_word_or_a_line_of_the_unit() {
+        let plan = Path::new("/a\nExecStartPre=/bin/x\r\t\"b\\%n$c\x7f");
+        let unit = unit(Path::new("/warmcore"), plan, &[]);
+        assert!(!unit.contains("\nExecStartPre="), "{unit}");
+        let expected = r#""/a\x0aExecStartPre=/bin/x\x0d\x09\"b\\%%n$$c\x7f""#;
+        assert!(unit.contains(expected), "{unit}");
+        assert_eq!(escaped("a*\n\"b"), "a???b");
+    }
 }

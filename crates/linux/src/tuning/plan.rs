@@ -163,12 +163,13 @@ impl Plan {
     /// Checks that the plan describes the interface of `set`, so that a different interface with the same
     /// name is recognised.
     fn check_described(&self, set: &Setting) -> Result<(), Fault> {
-        let described = |name: &str| self.machine.interfaces.iter().any(|interface| interface.name == name);
-        match set.interface() {
-            Some(name) if !described(name) => {
-                let expected = "an interface that `machine.interfaces` describes, with driver and queues";
-                Err(Fault::new("interface", format!("`{name}`"), expected))
-            }
+        let Some(name) = set.interface() else { return Ok(()) };
+        let Some(interface) = self.machine.interfaces.iter().find(|interface| interface.name == name) else {
+            let expected = "an interface that `machine.interfaces` describes, with driver and queues";
+            return Err(Fault::new("interface", format!("`{name}`"), expected));
+        };
+        match set {
+            Setting::XpsQueues { receive_queues, .. } => interface.check_receive_queues(receive_queues),
             _ => Ok(()),
         }
     }
@@ -256,7 +257,7 @@ impl fmt::Display for Setting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Interrupt { device, action: Some(action), .. } => {
-                write!(f, "interrupt {action} of {device}")
+                write!(f, "interrupt {} of {device}", action.escape_debug())
             }
             Self::Interrupt { device, queue, .. } => {
                 write!(f, "interrupt of queue {} of {device}", queue.unwrap_or_default())
@@ -270,9 +271,9 @@ impl fmt::Display for Setting {
                 write!(f, "XPS receive queues of {interface} tx-{queue}")
             }
             Self::Thread { pid, name, thread: Some(thread), .. } => {
-                write!(f, "thread {thread} of {name} ({pid})")
+                write!(f, "thread {thread} of {} ({pid})", name.escape_debug())
             }
-            Self::Thread { pid, name, .. } => write!(f, "all threads of {name} ({pid})"),
+            Self::Thread { pid, name, .. } => write!(f, "all threads of {} ({pid})", name.escape_debug()),
         }
     }
 }
@@ -285,12 +286,14 @@ fn check_some(cpus: &CpuSet) -> Result<(), Fault> {
 /// Accepts only values that the kernel does not round up; otherwise reading a value back would look like a
 /// change by somebody else.
 fn check_flows(flows: u32) -> Result<(), Fault> {
-    if flows == 0 || flows.is_power_of_two() {
+    // The most of the whole machine (`rps_sock_flow_sysctl` in the kernel's net/core/sysctl_net_core.c).
+    const MOST: u32 = 1 << 29;
+    if flows == 0 || flows.is_power_of_two() && flows <= MOST {
         return Ok(());
     }
-    let expected = match flows.checked_next_power_of_two() {
+    let expected = match flows.checked_next_power_of_two().filter(|&next| next <= MOST) {
         Some(next) => format!("zero or a power of two, such as {next}, to which the kernel would round up"),
-        None => "zero or a power of two".to_owned(),
+        None => format!("zero or a power of two up to {MOST}, the most that the kernel takes"),
     };
     Err(Fault::new("flows", flows, expected))
 }

@@ -47,7 +47,7 @@ pub fn in_inventory(plan: &Plan, inventory: &Inventory) -> Vec<Interference> {
 /// # Errors
 /// If processes cannot be listed.
 pub fn on_system(plan: &Plan, system: &dyn System) -> io::Result<Vec<Interference>> {
-    let tree = Tree::Directory(system.root().to_owned());
+    let tree = Tree::directory(system.root());
     let files = rivals::link_files(&tree);
     Ok(interferences(plan, rivals::read(&tree, &names(system)?), files))
 }

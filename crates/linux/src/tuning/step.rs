@@ -3,6 +3,8 @@
 use super::location::{LocateError, Location};
 use super::plan::{Plan, Setting};
 use super::system::System;
+use super::thread::Identity;
+use crate::inventory::cpuset_group;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::io;
@@ -23,6 +25,39 @@ pub struct Step {
     /// start.
     #[serde(default)]
     pub whole: bool,
+    /// Where its process comes from, by which processes that it starts later can be recognised.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Origin>,
+}
+
+/// What a process passes on to the processes that it starts, and does not share with the rest of the machine.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Origin {
+    /// Its session; 0 for none.
+    session: u32,
+    /// Its control group; empty where it is that of the whole machine or container.
+    group: String,
+}
+
+impl Origin {
+    /// Reads the origin of the process `pid`.
+    pub(super) fn new(identity: &Identity, system: &dyn System, pid: u32) -> Self {
+        let text = system.read(&format!("proc/{pid}/cgroup")).unwrap_or_default();
+        let group = cpuset_group(&text).filter(|group| group != "/").unwrap_or_default();
+        Self { session: identity.session, group }
+    }
+
+    fn read(system: &dyn System, pid: u32) -> Option<Self> {
+        let identity = Identity::parse(&system.read(&format!("proc/{pid}/stat")).ok()?)?;
+        Some(Self::new(&identity, system, pid))
+    }
+
+    /// Whether both have the same session or control group.
+    pub(super) fn is_shared_by(&self, other: &Self) -> bool {
+        self.session != 0 && self.session == other.session
+            || !self.group.is_empty() && self.group == other.group
+    }
 }
 
 /// A step that has not been applied yet, with its values formatted for messages.
@@ -107,7 +142,12 @@ pub(crate) fn propose(
     let wanted = set.wanted();
     let changes = place.value(&original).as_ref() != Some(&wanted);
     let now = place.shown(&original);
-    Ok(Proposal { step: Step { line, set, original, whole }, now, wanted: wanted.shown(), changes })
+    let origin = match set {
+        // One thread speaks for all of its process.
+        Setting::Thread { pid, thread, .. } if !whole || thread == Some(pid) => Origin::read(system, pid),
+        _ => None,
+    };
+    Ok(Proposal { step: Step { line, set, original, whole, origin }, now, wanted: wanted.shown(), changes })
 }
 
 fn step_error(error: LocateError, line: usize, set: &Setting) -> StepError {

@@ -2,11 +2,15 @@
 //! change fail or to kill the process at it.
 
 use crate::affinity;
+use crate::regular;
+use crate::rooted::{Root, write_once};
 use crate::tree::field_of;
+use rustix::fs::OFlags;
 use rustix::io::Errno;
 use std::fmt::Debug;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, ErrorKind, Write};
+use std::fs::{self, OpenOptions};
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use warmcore_topology::CpuSet;
 
@@ -47,10 +51,11 @@ pub trait System: Debug {
 /// The running system, or a directory with a copy of its files.
 ///
 /// In a directory the mask of a thread is stored in its `status` file, so no real thread is changed. A
-/// file in a directory is replaced atomically, as a kernel replaces a value.
+/// file in a directory is replaced atomically, as a kernel replaces a value. Links in a directory do not lead
+/// out of it, and only regular files are read and written.
 #[derive(Clone, Debug)]
 pub struct Disk {
-    root: PathBuf,
+    root: Root,
 }
 
 impl Default for Disk {
@@ -63,54 +68,37 @@ impl Disk {
     /// Uses the files below `root`; if that is `/`, the running system and its threads.
     #[must_use]
     pub fn below(root: &Path) -> Self {
-        Self { root: root.to_owned() }
-    }
-
-    fn is_live(&self) -> bool {
-        self.root == Path::new("/")
-    }
-
-    fn path(&self, file: &str) -> PathBuf {
-        self.root.join(file)
+        Self { root: Root::new(root) }
     }
 }
 
 impl System for Disk {
     fn root(&self) -> &Path {
-        &self.root
+        self.root.path()
     }
 
     fn read(&self, file: &str) -> io::Result<String> {
-        fs::read_to_string(self.path(file))
+        let bytes = self.root.read(Path::new(file))?;
+        String::from_utf8(bytes).map_err(|error| io::Error::new(ErrorKind::InvalidData, error))
     }
 
     fn entries(&self, directory: &str) -> io::Result<Vec<String>> {
-        let entries = fs::read_dir(self.path(directory))?;
-        let names = entries.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()));
-        let mut names = names.collect::<io::Result<Vec<_>>>()?;
+        let names = self.root.names(Path::new(directory))?;
+        let mut names: Vec<String> = names.iter().map(|name| name.to_string_lossy().into_owned()).collect();
         names.sort();
         Ok(names)
     }
 
     fn link(&self, file: &str) -> io::Result<PathBuf> {
-        fs::read_link(self.path(file))
+        self.root.link(Path::new(file))
     }
 
     fn write(&self, file: &str, text: &str) -> io::Result<()> {
-        let path = self.path(file);
-        if self.is_live() {
-            // Without truncating first: the kernel takes each write as a whole value.
-            return write_once(&mut OpenOptions::new().write(true).open(path)?, text);
-        }
-        let permissions = fs::metadata(&path)?.permissions();
-        let temporary = path.with_extension("new");
-        fs::write(&temporary, text)?;
-        fs::set_permissions(&temporary, permissions)?;
-        fs::rename(temporary, path)
+        self.root.write(Path::new(file), text)
     }
 
     fn mask(&self, process: u32, thread: u32) -> io::Result<CpuSet> {
-        if self.is_live() {
+        if self.root.is_live() {
             return Ok(affinity::mask_of(affinity::thread_id(thread)?)?);
         }
         let list = field_of(&self.read(&status(process, thread))?, ALLOWED);
@@ -118,7 +106,7 @@ impl System for Disk {
     }
 
     fn set_mask(&self, process: u32, thread: u32, cpus: &CpuSet) -> io::Result<()> {
-        if self.is_live() {
+        if self.root.is_live() {
             return Ok(affinity::set_mask_of(affinity::thread_id(thread)?, cpus)?);
         }
         let file = status(process, thread);
@@ -131,19 +119,20 @@ impl System for Disk {
     }
 
     fn create(&self, path: &Path, text: &str) -> io::Result<()> {
-        fs::write(path, text)
+        regular::create(path, text)
     }
 
     fn append(&self, path: &Path, text: &str) -> io::Result<()> {
-        write_once(&mut OpenOptions::new().append(true).open(path)?, text)
+        write_once(&mut regular::open(path, OFlags::WRONLY | OFlags::APPEND)?, text)
     }
 
     fn cut(&self, path: &Path, bytes: u64) -> io::Result<()> {
-        OpenOptions::new().write(true).open(path)?.set_len(bytes)
+        regular::open(path, OFlags::WRONLY)?.set_len(bytes)
     }
 
     fn sync(&self, path: &Path) -> io::Result<()> {
-        File::open(path)?.sync_all()
+        let nonblocking = OFlags::NONBLOCK.bits() as i32;
+        OpenOptions::new().read(true).custom_flags(nonblocking).open(path)?.sync_all()
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
@@ -156,18 +145,6 @@ const ALLOWED: &str = "Cpus_allowed_list";
 
 fn status(process: u32, thread: u32) -> String {
     format!("proc/{process}/task/{thread}/status")
-}
-
-/// Writes `text` in one system call, because half a value would be a different value.
-fn write_once(file: &mut File, text: &str) -> io::Result<()> {
-    loop {
-        match file.write(text.as_bytes()) {
-            Ok(written) if written == text.len() => return Ok(()),
-            Ok(_) => return Err(Errno::NOSPC.into()),
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
 }
 
 /// Whether the error means that a file, device or process does not exist, or no longer exists.

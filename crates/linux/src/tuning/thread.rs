@@ -15,11 +15,13 @@ pub(crate) fn require(system: &dyn System, pid: u32, started: u64, name: &str) -
         }
         Err(source) => return Err(LocateError::Unreadable { file, source }),
     };
-    match identity(&text) {
-        Some((now, _)) if now == started => Ok(()),
-        Some((now, other)) => {
-            let expected =
-                format!("{now}, the start of process {pid}: that is now a different process, `{other}`");
+    match Identity::parse(&text) {
+        Some(Identity { started: now, .. }) if now == started => Ok(()),
+        Some(Identity { started: now, name: other, .. }) => {
+            let expected = format!(
+                "{now}, the start of process {pid}: that is now a different process, `{}`",
+                other.escape_debug()
+            );
             Err(Fault::new("started", started, expected).into())
         }
         None => {
@@ -45,12 +47,42 @@ pub(crate) fn threads(system: &dyn System, pid: u32) -> Result<Vec<u32>, LocateE
     }
 }
 
-/// Parses the start time (in kernel ticks since boot) and the name from `4242 (a name) S 1 …`. A name may
-/// contain any character, including parentheses.
-fn identity(stat: &str) -> Option<(u64, &str)> {
-    const STARTED: usize = 19;
-    let (name, rest) = stat.split_once('(')?.1.rsplit_once(") ")?;
-    Some((rest.split_whitespace().nth(STARTED)?.parse().ok()?, name))
+/// What the kernel says of a process or thread in `/proc/PID/stat` and `/proc/PID/task/TID/stat`.
+pub(super) struct Identity {
+    /// Its name.
+    pub(super) name: String,
+    /// The process that started it, or that has taken the place of that one.
+    pub(super) parent: u32,
+    /// Its session.
+    pub(super) session: u32,
+    /// Whether it belongs to the kernel.
+    pub(super) is_kernel: bool,
+    /// When it started, in kernel ticks since boot.
+    pub(super) started: u64,
+}
+
+impl Identity {
+    /// Parses `4242 (a name) S 1 …`. A name may contain any character, including parentheses.
+    pub(super) fn parse(stat: &str) -> Option<Self> {
+        const KERNEL_THREAD: u64 = 0x0020_0000; // PF_KTHREAD of the kernel's include/linux/sched.h
+        let (name, columns) = stat.split_once('(')?.1.rsplit_once(") ")?;
+        let columns: Vec<&str> = columns.split_whitespace().collect();
+        let number = |column: usize| columns.get(column)?.parse::<u32>().ok();
+        Some(Self {
+            name: name.to_owned(),
+            parent: number(1)?,
+            session: number(3)?,
+            is_kernel: columns.get(6)?.parse::<u64>().ok()? & KERNEL_THREAD != 0,
+            started: columns.get(19)?.parse().ok()?,
+        })
+    }
+}
+
+/// The time since boot in kernel ticks, as start times are given; `None` if the kernel does not say.
+pub(super) fn uptime(system: &dyn System) -> Option<u64> {
+    let text = system.read("proc/uptime").ok()?;
+    let seconds: f64 = text.split_whitespace().next()?.parse().ok()?;
+    Some((seconds * rustix::param::clock_ticks_per_second() as f64).round() as u64)
 }
 
 #[cfg(test)]
@@ -61,8 +93,10 @@ mod tests {
     fn the_start_time_is_found_after_any_name() {
         let fields = "S 1 1 1 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 8311 99";
         for name in ["server", "a (b) c", ") S 1 (x"] {
-            assert_eq!(identity(&format!("42 ({name}) {fields}\n")), Some((8311, name)));
+            let found = Identity::parse(&format!("42 ({name}) {fields}\n")).unwrap();
+            assert_eq!((found.started, found.name.as_str(), found.parent), (8311, name, 1));
+            assert!(!found.is_kernel);
         }
-        assert_eq!(identity("42 server S 1"), None);
+        assert!(Identity::parse("42 server S 1").is_none());
     }
 }

@@ -1,19 +1,25 @@
 //! Undoes the changes of a journal in reverse order: restores each value byte for byte.
 //!
+//! What stands in a setting decides, not what the journal says of the progress, whose end may be lost. The original
+//! value needs nothing. The wanted value, or the one that was read back, is ours and is replaced by the original.
+//! Any other value is somebody else's. A boot id that cannot be read does not mean that the machine was rebooted.
+//!
 //! State that the kernel derives from a value is not restored: the kernel may choose a different one of
 //! several allowed cpus for an interrupt.
 //!
 //! A value that somebody else has changed since is left alone, and the journal stays open. Undoing again,
 //! for example after the process was killed, restores the remaining values.
 
+use super::entries::Boot;
+use super::heirs::{self, LeftProcess};
 use super::journal::Journal;
 use super::journal_error::JournalError;
 use super::location::{LocateError, Location};
-use super::plan::Setting;
+use super::parse::Damage;
 use super::refusal::Refusal;
 use super::system::{System, is_absent};
-use super::thread;
 use std::fmt;
+use std::path::PathBuf;
 
 /// The result of undoing one step.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -37,14 +43,28 @@ pub struct UndoReport {
     pub outcomes: Vec<(String, UndoOutcome)>,
     /// Whether the machine was rebooted since, which reset all settings.
     pub restarted: bool,
+    /// Whether it could not be told if the machine was rebooted since.
+    pub boot_unknown: bool,
+    /// The lines of the journal that could not be read. What they changed may be in force.
+    pub damage: Vec<Damage>,
+    /// The new path of a damaged journal, if it was moved out of the way.
+    pub set_aside: Option<PathBuf>,
+    /// Processes started since that have a mask of the plan, and cannot be told to have inherited it. They were left
+    /// alone.
+    pub left: Vec<LeftProcess>,
     /// Why the journal could not be updated, if so.
     pub journal_error: Option<String>,
 }
 
 impl UndoReport {
-    /// Whether nothing is left to restore.
+    /// Whether nothing is left to restore. Processes that were left alone do not count.
     #[must_use]
     pub fn is_complete(&self) -> bool {
+        self.damage.is_empty() && self.is_restored()
+    }
+
+    /// Whether no setting that could be read is left to restore.
+    fn is_restored(&self) -> bool {
         !self
             .outcomes
             .iter()
@@ -68,21 +88,32 @@ impl fmt::Display for UndoReport {
             UndoOutcome::Failed(problem) => Some(format!("{set}: cannot be restored: {problem}")),
             UndoOutcome::Restored | UndoOutcome::Untouched | UndoOutcome::Gone => None,
         });
-        f.write_str(&left.collect::<Vec<_>>().join("; "))
+        let damage = self.damage.iter().map(|Damage { line, problem }| {
+            format!(
+                "line {line} of the journal cannot be read ({problem}), so what it changed may be in force"
+            )
+        });
+        let left = left.chain(self.left.iter().map(|LeftProcess { pid, name, cpus }| {
+            let name = name.escape_debug();
+            format!("process {pid} ({name}) may have inherited its cpus {cpus} and was left alone")
+        }));
+        f.write_str(&left.chain(damage).collect::<Vec<_>>().join("; "))
     }
 }
 
 /// Undoes the changes of `journal`, and closes it if all are undone. With `force`, also restores values
-/// that somebody else has changed since.
+/// that somebody else has changed since, and gives up the lines of a damaged journal that cannot be read.
 ///
 /// # Errors
 /// If the journal cannot be closed. The values have been restored by then.
 pub fn undo(mut journal: Journal<'_>, force: bool) -> Result<UndoReport, JournalError> {
-    if journal.is_from_earlier_boot() {
+    let boot = journal.boot();
+    if boot == Boot::Earlier {
         journal.close()?;
         return Ok(UndoReport { restarted: true, ..UndoReport::default() });
     }
-    let mut undone = UndoReport::default();
+    let damage = journal.content().damage.clone();
+    let mut undone = UndoReport { boot_unknown: boot == Boot::Unknown, damage, ..UndoReport::default() };
     for index in (0..journal.steps().len()).rev() {
         let outcome = restore(&journal, index, force);
         let is_back = matches!(outcome, UndoOutcome::Restored | UndoOutcome::Gone);
@@ -92,9 +123,13 @@ pub fn undo(mut journal: Journal<'_>, force: bool) -> Result<UndoReport, Journal
             undone.journal_error = Some(error.to_string());
         }
     }
-    undone.outcomes.extend(restore_inherited(&journal));
+    let heirs = heirs::restore(&journal);
+    undone.outcomes.extend(heirs.outcomes);
+    undone.left = heirs.left.into_iter().collect();
     if undone.is_complete() {
         journal.close()?;
+    } else if undone.is_restored() && force {
+        undone.set_aside = Some(journal.set_aside()?);
     }
     Ok(undone)
 }
@@ -102,9 +137,6 @@ pub fn undo(mut journal: Journal<'_>, force: bool) -> Result<UndoReport, Journal
 /// Restores one step.
 fn restore(journal: &Journal<'_>, index: usize, force: bool) -> UndoOutcome {
     let (step, progress) = &journal.steps()[index];
-    if !progress.begun || progress.restored {
-        return UndoOutcome::Untouched;
-    }
     let system = journal.system();
     let place = match step.set.locate(system) {
         Ok(place) => place,
@@ -116,18 +148,23 @@ fn restore(journal: &Journal<'_>, index: usize, force: bool) -> UndoOutcome {
         Err(error) if is_absent(&error) => return UndoOutcome::Gone,
         Err(error) => return UndoOutcome::Failed(error.to_string()),
     };
-    let is_ours = progress.reading.as_ref().is_none_or(|reading| *reading == now);
+    // Once restored, and as long as not begun, another value than the wanted one is none of ours.
+    let is_open = progress.begun && !progress.restored;
+    let is_wanted = place.value(&now).as_ref() == Some(&step.set.wanted());
+    let is_ours = is_wanted || is_open && (progress.reading.as_ref() == Some(&now) || force);
     if now == step.original {
         UndoOutcome::Untouched
-    } else if is_ours || force {
+    } else if is_ours {
         put_back(&place, system, &step.original)
-    } else {
+    } else if is_open {
         UndoOutcome::ChangedByOthers(place.shown(&now))
+    } else {
+        UndoOutcome::Untouched
     }
 }
 
 /// Writes `original` and verifies it by reading it back.
-fn put_back(place: &Location, system: &dyn System, original: &str) -> UndoOutcome {
+pub(super) fn put_back(place: &Location, system: &dyn System, original: &str) -> UndoOutcome {
     match place.write(system, original).and_then(|()| place.read(system)) {
         Ok(now) if now == original => UndoOutcome::Restored,
         Ok(now) => UndoOutcome::Failed(format!(
@@ -140,34 +177,4 @@ fn put_back(place: &Location, system: &dyn System, original: &str) -> UndoOutcom
             refusal => UndoOutcome::Failed(refusal.to_string()),
         },
     }
-}
-
-/// Restores threads that were started after all threads of their process had been placed. They inherited
-/// the placement, so they get the original mask of their process's first thread.
-fn restore_inherited(journal: &Journal<'_>) -> Vec<(String, UndoOutcome)> {
-    let known = |pid: u32, number: u32| {
-        journal.steps().iter().any(|(step, _)| {
-            matches!(step.set, Setting::Thread { pid: process, thread: Some(thread), .. } if (process, thread) == (pid, number))
-        })
-    };
-    let system = journal.system();
-    let mut outcomes = Vec::new();
-    for (step, progress) in journal.steps() {
-        let Setting::Thread { pid, started, name, thread: Some(first), .. } = &step.set else { continue };
-        if !step.whole || !progress.begun || first != pid {
-            continue;
-        }
-        let present =
-            thread::require(system, *pid, *started, name).and_then(|()| thread::threads(system, *pid));
-        for inheritor in present.unwrap_or_default().into_iter().filter(|&thread| !known(*pid, thread)) {
-            let place = Location::Thread { process: *pid, thread: inheritor };
-            let has_inherited =
-                place.read(system).is_ok_and(|now| place.value(&now).as_ref() == Some(&step.set.wanted()));
-            if has_inherited {
-                let set = step.set.of_thread(inheritor).to_string();
-                outcomes.push((set, put_back(&place, system, &step.original)));
-            }
-        }
-    }
-    outcomes
 }

@@ -1,7 +1,9 @@
 //! Plans on fake machines are applied completely or not at all, and undone byte for byte, whatever fails
 //! and whenever the process is killed.
 
+mod beneath;
 mod faults;
+mod journals;
 mod killed;
 mod outcomes;
 mod refusals;

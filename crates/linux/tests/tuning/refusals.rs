@@ -102,7 +102,27 @@ fn invalid_settings_are_refused() {
             "set = { rps_cpus = { interface = '../..', queue = 0, cpus = '1' } }",
             "the name of an interface",
         ),
+        (
+            3,
+            "set = { rps_cpus = { interface = \"a\\nRUN+=x\", queue = 0, cpus = '1' } }",
+            "is `a\\nRUN+=x`, expected the name of an interface",
+        ),
         (4, "set = { rps_flows = { interface = 'eth0', queue = 0, flows = 5000 } }", "such as 8192"),
+        (
+            7,
+            "set = { xps_queues = { interface = 'eth0', queue = 0, receive_queues = [0, 4294967295] } }",
+            "`lines.7.set.xps_queues.receive_queues` is 4294967295, expected receive queues of eth0, which are 0 to 1",
+        ),
+        (
+            7,
+            "set = { xps_queues = { interface = 'eth0', queue = 4294967295, receive_queues = [0] } }",
+            "`lines.7.set.xps_queues.queue` is tx-4294967295, expected one of",
+        ),
+        (
+            4,
+            "set = { rps_flows = { interface = 'eth0', queue = 0, flows = 2147483648 } }",
+            "a power of two up to 536870912, the most that the kernel takes",
+        ),
         (2, "set = { rps_cpus = { interface = 'eth0', queue = 0, cpus = '1' } }", "line 3 has the same one"),
         (
             1,
@@ -113,6 +133,11 @@ fn invalid_settings_are_refused() {
         let refusal = refusal_with(index, line);
         assert!(refusal.contains(message), "{refusal}");
     }
+    let mut many = plan();
+    many.machine.interfaces[0].receive_queues = u32::MAX;
+    assert!(
+        refusal_of(&many).contains("`machine.interfaces.0.receive_queues` is 4294967295, expected at most")
+    );
     let mut empty = plan();
     empty.lines.clear();
     assert!(refusal_of(&empty).contains("at least one line"));

@@ -1,0 +1,150 @@
+//! Undoing with a journal of which a part is lost or damaged, or whose boot is unknown.
+
+use crate::scene::{Scene, Snapshot};
+use std::fs;
+use std::path::PathBuf;
+use warmcore_linux::tuning::{JournalError, UndoOutcome};
+
+const BOOT: &str = "proc/sys/kernel/random/boot_id";
+
+fn journal(scene: &Scene) -> PathBuf {
+    scene.journals.path().join("active.journal")
+}
+
+/// A machine with an applied plan, and its files before.
+fn applied() -> (Scene, Snapshot) {
+    let scene = Scene::new();
+    let before = scene.snapshot();
+    scene.apply_through(&scene.disk()).unwrap();
+    (scene, before)
+}
+
+/// Changes the lines of the journal.
+fn edit(scene: &Scene, change: impl FnOnce(&mut Vec<Vec<u8>>)) {
+    let bytes = fs::read(journal(scene)).unwrap();
+    let mut lines: Vec<Vec<u8>> = bytes.split_inclusive(|&byte| byte == b'\n').map(<[u8]>::to_vec).collect();
+    change(&mut lines);
+    fs::write(journal(scene), lines.concat()).unwrap();
+}
+
+#[test]
+fn values_are_restored_though_the_journal_has_lost_all_progress() {
+    for torn in [&b""[..], b"entry = { beg"] {
+        let (scene, before) = applied();
+        edit(&scene, |lines| {
+            lines.retain(|line| line.starts_with(b"entry = { head") || line.starts_with(b"entry = { step"));
+            lines.push(torn.to_vec());
+        });
+        let undone = scene.undo_through(&scene.disk(), false).unwrap().unwrap();
+        assert_eq!((undone.restored(), undone.is_complete()), (10, true), "{undone:?}");
+        assert_eq!(scene.snapshot(), before);
+        assert!(scene.journals.active().unwrap().is_none());
+    }
+}
+
+#[test]
+fn a_journal_without_some_of_its_settings_is_not_complete() {
+    let (scene, _) = applied();
+    edit(&scene, |lines| lines.truncate(6));
+    let undone = scene.undo_through(&scene.disk(), false).unwrap().unwrap();
+    assert_eq!((undone.restored(), undone.is_complete()), (5, false), "{undone:?}");
+    assert_eq!(undone.damage[0].line, 7);
+    assert!(undone.to_string().contains("5 of 10 settings are there"), "{undone}");
+    assert!(journal(&scene).exists());
+}
+
+#[test]
+fn a_value_that_somebody_else_has_changed_is_left_alone_though_progress_is_lost() {
+    let (scene, _) = applied();
+    edit(&scene, |lines| lines[3] = b"nonsense\n".to_vec());
+    scene.write("proc/irq/default_smp_affinity", "8\n");
+    scene.write("proc/sys/net/core/rps_sock_flow_entries", "64\n");
+    let undone = scene.undo_through(&scene.disk(), false).unwrap().unwrap();
+    let theirs = ("RFS flows of the machine".to_owned(), UndoOutcome::ChangedByOthers("64".to_owned()));
+    assert!(undone.outcomes.contains(&theirs), "{undone:?}");
+    assert_eq!(scene.read("proc/irq/default_smp_affinity"), "8\n", "its line is the damaged one");
+}
+
+#[test]
+fn of_a_damaged_journal_every_readable_setting_is_restored_and_it_stays_until_forced() {
+    for damage in [&b"\xff\xfe\n"[..], b"entry = { step = \n", b"entry = { begun = 99 }\n"] {
+        let (scene, before) = applied();
+        edit(&scene, |lines| lines[3] = damage.to_vec());
+        let undone = scene.undo_through(&scene.disk(), false).unwrap().unwrap();
+        assert_eq!((undone.restored(), undone.is_complete()), (9, false), "{undone:?}");
+        assert_eq!(undone.damage[0].line, 4);
+        assert_eq!(scene.read("proc/irq/default_smp_affinity"), "3", "nothing is known of its former value");
+
+        let refused = scene.apply_through(&scene.disk()).unwrap_err();
+        let advice = format!("`warmcore host undo --journal {}`", scene.journals.path().display());
+        assert!(refused.contains("active.journal:4`") && refused.contains(&advice), "{refused}");
+
+        let forced = scene.undo_through(&scene.disk(), true).unwrap().unwrap();
+        assert!(!forced.is_complete(), "the value of line 4 may be in force");
+        let aside = forced.set_aside.unwrap();
+        assert!(aside.exists() && !journal(&scene).exists());
+        scene.write("proc/irq/default_smp_affinity", "f\n");
+        assert_eq!(scene.snapshot(), before);
+        assert_eq!(scene.apply_through(&scene.disk()), Ok(()));
+    }
+}
+
+#[test]
+fn a_journal_without_a_head_gives_advice_to_undo_and_to_apply() {
+    for contents in [&b""[..], b"entry = { head", b"nonsense\n", b"entry = { begun = 0 }\n", b"\0\0\0\n"] {
+        let (scene, _) = applied();
+        let applied = scene.snapshot();
+        fs::write(journal(&scene), contents).unwrap();
+        let undone = scene.undo_through(&scene.disk(), true).unwrap_err();
+        let advice = format!("`warmcore host undo --force --journal {}`", scene.journals.path().display());
+        assert!(undone.contains("active.journal:1`") && undone.contains(&advice), "{undone}");
+
+        let disk = scene.disk();
+        let refused = scene.journals.begin(&disk, Vec::new(), false).unwrap_err();
+        assert!(matches!(refused, JournalError::Headless { .. }), "{refused}");
+        assert_eq!(scene.snapshot(), applied);
+        let aside = scene.journals.set_aside(&disk).unwrap().unwrap();
+        assert_eq!(fs::read(aside).unwrap(), contents);
+        assert_eq!(scene.journals.set_aside(&disk).unwrap(), None);
+    }
+}
+
+#[test]
+fn a_boot_id_that_cannot_be_read_is_unknown_and_values_are_compared() {
+    let (scene, before) = applied();
+    fs::rename(scene.root.join(BOOT), scene.directory().join("boot_id")).unwrap();
+    assert!(matches!(scene.journals.require_none_applied(&scene.disk()), Err(JournalError::Active { .. })));
+    let undone = scene.undo_through(&scene.disk(), false).unwrap().unwrap();
+    assert!(undone.boot_unknown && !undone.restarted && undone.is_complete(), "{undone:?}");
+    assert_eq!(undone.restored(), 10);
+    fs::rename(scene.directory().join("boot_id"), scene.root.join(BOOT)).unwrap();
+    assert_eq!(scene.snapshot(), before);
+
+    // It was unreadable when the plan was applied.
+    fs::remove_file(scene.root.join(BOOT)).unwrap();
+    scene.apply_through(&scene.disk()).unwrap();
+    fs::write(scene.root.join(BOOT), "4b1d\n").unwrap();
+    let undone = scene.undo_through(&scene.disk(), false).unwrap().unwrap();
+    assert!(undone.boot_unknown && undone.is_complete(), "{undone:?}");
+    assert_eq!(scene.snapshot(), before);
+}
+
+#[test]
+fn a_journal_of_an_earlier_boot_is_retired_unread() {
+    for is_undone in [true, false] {
+        let (scene, _) = applied();
+        edit(&scene, |lines| lines[3] = b"\xff\xff nonsense\n".to_vec());
+        scene.write(BOOT, "5c2e\n");
+        let restarted = scene.snapshot();
+        if is_undone {
+            let undone = scene.undo_through(&scene.disk(), false).unwrap().unwrap();
+            assert!(undone.restarted && undone.is_complete());
+        } else {
+            let disk = scene.disk();
+            scene.journals.begin(&disk, Vec::new(), false).unwrap();
+        }
+        assert_eq!(scene.snapshot(), restarted);
+        let last = fs::read(scene.journals.path().join("last.journal")).unwrap();
+        assert!(last.windows(8).any(|bytes| bytes == b"nonsense"));
+    }
+}
