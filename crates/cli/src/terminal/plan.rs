@@ -17,13 +17,7 @@ pub(crate) fn summary(placement: &HostPlacement) -> String {
     let groups = groups::groups(placement.lines.iter().filter(|line| line.changes));
     let mut table = table(["setting", "from", "to", "why", "gain"]);
     for group in groups.iter().take(ROWS) {
-        table.add_row([
-            group.setting(),
-            group.from().to_owned(),
-            group.to(),
-            group.reason().to_owned(),
-            group.gain(),
-        ]);
+        table.add_row([group.setting(), group.from(), group.to(), group.reason().to_owned(), group.gain()]);
     }
     let mut text = format!("{table}\n");
     let more: usize = groups.iter().skip(ROWS).map(Group::len).sum();

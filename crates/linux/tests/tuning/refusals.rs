@@ -2,7 +2,6 @@
 
 use crate::scene::{Scene, plan, put_process};
 use warmcore_linux::fake::Tree;
-use warmcore_linux::tuning::admission::AdmissionError;
 use warmcore_linux::tuning::fingerprint::InterfaceKind;
 use warmcore_linux::tuning::{AdmissionOptions, Plan, admit, steps};
 

@@ -3,7 +3,7 @@
 use warmcore_linux::tuning::Setting;
 use warmcore_study::placement::PlannedLine;
 
-/// Lines that differ by the number of their queue only, and perhaps by the value wanted.
+/// Lines that differ by the number of their queue only, and perhaps by their values.
 pub(super) struct Group<'a> {
     lines: Vec<&'a PlannedLine>,
 }
@@ -24,7 +24,7 @@ impl Group<'_> {
     fn takes(&self, line: &PlannedLine) -> bool {
         let first = self.lines[0];
         let alike = unnumbered(&first.set).is_some_and(|name| Some(name) == unnumbered(&line.set));
-        alike && first.from == line.from && first.gain == line.gain && reason(first) == reason(line)
+        alike && first.gain == line.gain && reason(first) == reason(line)
     }
 
     /// How many lines it stands for.
@@ -41,15 +41,20 @@ impl Group<'_> {
         }
     }
 
-    pub(super) fn from(&self) -> &str {
-        &self.lines[0].from
+    /// The value now, or those of the first and the last queue.
+    pub(super) fn from(&self) -> String {
+        self.value(|line| &line.from)
     }
 
     /// The value wanted, or those of the first and the last queue.
     pub(super) fn to(&self) -> String {
-        let [first, last] = self.ends();
-        let is_one = self.lines.iter().all(|line| line.to == first.to);
-        if is_one { first.to.clone() } else { format!("{} … {}", first.to, last.to) }
+        self.value(|line| &line.to)
+    }
+
+    fn value(&self, of: fn(&PlannedLine) -> &String) -> String {
+        let [first, last] = self.ends().map(of);
+        let is_one = self.lines.iter().all(|line| of(line) == first);
+        if is_one { first.clone() } else { format!("{first} … {last}") }
     }
 
     pub(super) fn reason(&self) -> &str {
