@@ -2,6 +2,7 @@
 //! change fail or to kill the process at it.
 
 use crate::affinity;
+use crate::ethtool::{self, DriverSetting, DriverSettings};
 use crate::tree::field_of;
 use rustix::io::Errno;
 use std::fmt::Debug;
@@ -31,6 +32,10 @@ pub trait System: Debug {
     fn mask(&self, process: u32, thread: u32) -> io::Result<CpuSet>;
     /// Lets a thread run on `cpus` only.
     fn set_mask(&self, process: u32, thread: u32, cpus: &CpuSet) -> io::Result<()>;
+    /// Reads a setting of an interface's driver, as text.
+    fn driver_setting(&self, interface: &str, setting: DriverSetting) -> io::Result<String>;
+    /// Changes a setting of an interface's driver.
+    fn set_driver_setting(&self, interface: &str, setting: DriverSetting, text: &str) -> io::Result<()>;
 
     /// Creates or overwrites a file of the journal.
     fn create(&self, path: &Path, text: &str) -> io::Result<()>;
@@ -46,7 +51,8 @@ pub trait System: Debug {
 
 /// The running system, or a directory with a copy of its files.
 ///
-/// In a directory the mask of a thread is stored in its `status` file, so no real thread is changed. A
+/// In a directory the mask of a thread is stored in its `status` file, and the settings of a driver in the
+/// document of a capture, so nothing real is changed. A
 /// file in a directory is replaced atomically, as a kernel replaces a value.
 #[derive(Clone, Debug)]
 pub struct Disk {
@@ -130,6 +136,23 @@ impl System for Disk {
         self.write(&file, &text)
     }
 
+    fn driver_setting(&self, interface: &str, setting: DriverSetting) -> io::Result<String> {
+        if self.is_live() {
+            return Ok(ethtool::read(interface, setting)?);
+        }
+        copied_settings(self, interface)?.text(setting).ok_or_else(|| Errno::OPNOTSUPP.into())
+    }
+
+    fn set_driver_setting(&self, interface: &str, setting: DriverSetting, text: &str) -> io::Result<()> {
+        if self.is_live() {
+            return Ok(ethtool::write(interface, setting, text)?);
+        }
+        let mut settings = copied_settings(self, interface)?;
+        settings.set(setting, text)?;
+        let text = toml::to_string(&settings).map_err(io::Error::other)?;
+        self.write(&ethtool::file(interface), &text)
+    }
+
     fn create(&self, path: &Path, text: &str) -> io::Result<()> {
         fs::write(path, text)
     }
@@ -149,6 +172,12 @@ impl System for Disk {
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         fs::rename(from, to)
     }
+}
+
+/// What the driver of an interface said when the machine was copied.
+fn copied_settings(disk: &Disk, interface: &str) -> io::Result<DriverSettings> {
+    let text = disk.read(&ethtool::file(interface))?;
+    toml::from_str(&text).map_err(|error| io::Error::new(ErrorKind::InvalidData, error))
 }
 
 /// The field of a thread's `status` with its mask.
