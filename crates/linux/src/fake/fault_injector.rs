@@ -1,5 +1,6 @@
 //! Fault injection for tuning: makes a chosen change fail, or kills the process at it.
 
+use crate::ethtool::DriverSetting;
 use crate::tuning::{Disk, System};
 use rustix::io::Errno;
 use rustix::process::{Signal, getpid, kill_process};
@@ -105,6 +106,14 @@ impl System for FaultInjector {
 
     fn set_mask(&self, process: u32, thread: u32, cpus: &CpuSet) -> io::Result<()> {
         self.change(|| self.disk.set_mask(process, thread, cpus), nothing)
+    }
+
+    fn driver_setting(&self, interface: &str, setting: DriverSetting) -> io::Result<String> {
+        self.disk.driver_setting(interface, setting)
+    }
+
+    fn set_driver_setting(&self, interface: &str, setting: DriverSetting, text: &str) -> io::Result<()> {
+        self.change(|| self.disk.set_driver_setting(interface, setting, text), nothing)
     }
 
     fn create(&self, path: &Path, text: &str) -> io::Result<()> {

@@ -111,6 +111,15 @@ pub(crate) fn indirection_table(name: &str) -> Result<Vec<u32>, Errno> {
     Ok(table)
 }
 
+/// Sets the table by which hashes choose receive queues; an empty one gives the choice back to the driver.
+///
+/// # Errors
+/// If the driver has no such table (`EOPNOTSUPP`), or cannot have this one (`EINVAL`), or the capability
+/// `CAP_NET_ADMIN` is missing.
+pub(crate) fn set_indirection_table(name: &str, table: &[u32]) -> Result<(), Errno> {
+    kernel::write_indirection(query_socket()?, name, table)
+}
+
 /// Returns the number of receive queues; one if the interface does not report it.
 fn queues(socket: &OwnedFd, name: &str) -> u32 {
     let mut words = [GET_CHANNELS, 0, 0, 0, 0, 0, 0, 0, 0];

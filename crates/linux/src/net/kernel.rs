@@ -196,6 +196,15 @@ pub(super) fn read_indirection(socket: impl AsFd, name: &str, entries: &mut [u32
     Ok(words[1] as usize)
 }
 
+/// Sets the table by which hashes choose receive queues (`ETHTOOL_SRXFHINDIR`); none gives the choice back to
+/// the driver.
+pub(super) fn write_indirection(socket: impl AsFd, name: &str, entries: &[u32]) -> Result<(), Errno> {
+    const SET: u32 = 0x39;
+    let mut words = indirection_words(SET, entries)?;
+    // SAFETY: the kernel reads as many entries as the second word says.
+    unsafe { ethtool_request(socket, name, &mut words) }
+}
+
 /// A command about a table: the command, the length of the table, and its entries.
 fn indirection_words(command: u32, entries: &[u32]) -> Result<Vec<u32>, Errno> {
     let length = u32::try_from(entries.len()).map_err(|_| Errno::INVAL)?;

@@ -43,7 +43,7 @@ pub enum AdmissionError {
 /// # Errors
 /// All fields that do not fit this machine, or else the first other reason.
 pub fn admit(plan: &Plan, system: &dyn System, admission: &AdmissionOptions) -> Result<(), AdmissionError> {
-    let mut faults = plan.machine.differences(system)?;
+    let mut faults = plan.differences(system)?;
     let cpus = Cpus::read(system)?;
     for (index, line) in plan.lines.iter().enumerate() {
         let fault = line.set.cpus().and_then(|wanted| cpus.fault(wanted));

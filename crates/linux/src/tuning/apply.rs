@@ -6,7 +6,7 @@ use super::journal_error::JournalError;
 use super::location::{LocateError, Location};
 use super::plan::Setting;
 use super::refusal::Refusal;
-use super::step::{Step, propose};
+use super::step::{Step, StepError, StepKind, propose};
 use super::system::System;
 use super::thread;
 use super::undo::{UndoReport, undo};
@@ -40,6 +40,9 @@ pub enum Problem {
     /// The file or thread of the setting can no longer be found.
     #[error(transparent)]
     Located(#[from] LocateError),
+    /// The value of a deferred setting cannot be read.
+    #[error(transparent)]
+    Unreadable(#[from] StepError),
     /// The current value differs from the original value in the journal.
     #[error("somebody else has set it to {0} since the plan was read: apply it again")]
     Changed(String),
@@ -115,7 +118,7 @@ pub fn apply(
     match apply_all(&mut journal, stop) {
         Ok(outcomes) => {
             let steps = journal.steps().iter().map(|(step, _)| step.clone());
-            Ok(steps.zip(outcomes).collect())
+            Ok(steps.zip(outcomes).filter(|(step, _)| step.kind == StepKind::Changed).collect())
         }
         Err((index, problem)) => {
             let step = &journal.steps()[index].0;
@@ -162,6 +165,15 @@ fn apply_rest(
 
 fn apply_step(journal: &mut Journal<'_>, index: usize) -> Result<StepOutcome, Problem> {
     let (system, step) = (journal.system(), journal.steps()[index].0.clone());
+    match step.kind {
+        StepKind::Changed => {}
+        StepKind::Deferred => return add_deferred(journal, &step),
+        // Begun but not done: so undo restores it whatever it reads then.
+        StepKind::Restored => {
+            journal.note_begun(index)?;
+            return Ok(StepOutcome::Applied);
+        }
+    }
     let place = match step.set.locate(system) {
         Err(LocateError::Absent(_)) if may_end(&step) => return Ok(StepOutcome::Ended),
         located => located?,
@@ -174,7 +186,7 @@ fn apply_step(journal: &mut Journal<'_>, index: usize) -> Result<StepOutcome, Pr
         _ => {}
     }
     journal.note_begun(index)?;
-    let text = place.text(&wanted);
+    let text = place.text(&wanted, &step.original);
     let written =
         text.and_then(|text| place.write(system, &text)).map_err(|error| Refusal::from_error(&error));
     let reading = match written.and_then(|()| read()) {
@@ -191,6 +203,20 @@ fn apply_step(journal: &mut Journal<'_>, index: usize) -> Result<StepOutcome, Pr
         _ => StepOutcome::Applied,
     };
     Ok(outcome)
+}
+
+/// Adds the steps that take the place of a deferred one, now that its setting can be found. They are applied
+/// after all that the journal has already.
+fn add_deferred(journal: &mut Journal<'_>, step: &Step) -> Result<StepOutcome, Problem> {
+    let system = journal.system();
+    for part in step.set.split(system)? {
+        let place = part.locate(system)?;
+        let proposal = propose(step.line, part, false, &place, system)?;
+        if proposal.changes {
+            journal.add(proposal.step)?;
+        }
+    }
+    Ok(StepOutcome::Applied)
 }
 
 /// Whether the thread of this step may end without failing the plan: the step is for one of all threads

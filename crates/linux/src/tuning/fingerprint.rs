@@ -35,9 +35,9 @@ pub struct InterfaceKind {
     /// The driver of its device; none for an interface without a device, such as a veth.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub driver: Option<String>,
-    /// The number of its receive queues.
+    /// The number of its receive queues, before the plan changes its channels.
     pub receive_queues: u32,
-    /// The number of its transmit queues.
+    /// The number of its transmit queues, before the plan changes its channels.
     pub transmit_queues: u32,
 }
 
@@ -60,6 +60,12 @@ impl Fingerprint {
         let nodes = inventory::nodes(&Tree::directory(system.root()));
         let nodes = nodes.map_err(io::Error::other)?;
         Ok(Self { cpus, nodes, interfaces: kinds.into_iter().flatten().collect() })
+    }
+
+    /// Reads the kinds of the described interfaces that exist on `system`.
+    pub(super) fn read_interfaces(&self, system: &dyn System) -> Result<Vec<InterfaceKind>, io::Error> {
+        let kinds = self.interfaces.iter().map(|interface| InterfaceKind::read(system, &interface.name));
+        Ok(kinds.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
     }
 
     /// Returns the fingerprint of the machine in `inventory`, with those of `interfaces` that exist.

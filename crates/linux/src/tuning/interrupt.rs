@@ -48,6 +48,11 @@ impl Interrupt {
         }
     }
 
+    /// The interrupts of `device` that have handlers.
+    pub(crate) fn of_device(system: &dyn System, device: &str) -> Result<Vec<Self>, LocateError> {
+        of_device(system, device)
+    }
+
     /// The file with the cpus that may handle it.
     pub(crate) fn wanted_file(&self) -> String {
         format!("proc/irq/{}/smp_affinity_list", self.number)

@@ -6,7 +6,9 @@ pub use super::locate_error::LocateError;
 use super::interrupt::Interrupt;
 use super::plan::Setting;
 use super::system::{System, is_absent};
-use super::{bitmap, thread};
+use super::{bitmap, spread, thread};
+use crate::ethtool::{ChannelCounts, DriverSetting, parse_table, table_text};
+use rustix::io::Errno;
 use std::collections::BTreeSet;
 use std::io;
 use warmcore_topology::CpuSet;
@@ -19,6 +21,8 @@ pub(crate) enum Location {
     File { file: String, notation: Notation },
     /// The list of cpus that may handle an interrupt.
     Interrupt(Interrupt),
+    /// A setting of an interface's driver.
+    Driver { interface: String, setting: DriverSetting },
     /// The affinity mask of a thread.
     Thread { process: u32, thread: u32 },
 }
@@ -32,6 +36,10 @@ pub(crate) enum Notation {
     Bitmap,
     /// `4096`.
     Count,
+    /// `combined 4`.
+    Channels,
+    /// `0 1 0 1`.
+    Table,
 }
 
 /// A value, independent of its notation.
@@ -41,6 +49,12 @@ pub(crate) enum Value {
     Numbers(BTreeSet<u32>),
     /// A number.
     Count(u64),
+    /// Numbers of channels.
+    Channels(ChannelCounts),
+    /// Queues that a table takes in turn.
+    Spread(Vec<u32>),
+    /// A table that weighs queues.
+    Table(Vec<u32>),
 }
 
 impl Setting {
@@ -48,6 +62,11 @@ impl Setting {
     pub(crate) fn wanted(&self) -> Value {
         match self {
             Self::RpsFlows { flows, .. } | Self::GlobalFlows { flows } => Value::Count((*flows).into()),
+            Self::Ntuple { on, .. } | Self::ThreadedNapi { on, .. } => Value::Count((*on).into()),
+            Self::Indirection { queues, .. } => Value::Spread(queues.listed()),
+            &Self::Channels { combined, receive, transmit, .. } => {
+                Value::Channels(ChannelCounts { combined, receive, transmit })
+            }
             Self::XpsQueues { receive_queues, .. } => {
                 Value::Numbers(receive_queues.iter().copied().collect())
             }
@@ -87,6 +106,32 @@ impl Setting {
             }
             Self::XpsQueues { interface, queue, .. } => {
                 queue_file(interface, tx(queue), "xps_rxqs", Notation::Bitmap)
+            }
+            Self::ThreadedNapi { interface, .. } => {
+                let directory = interface_directory(interface);
+                if entries_of_interface(system, interface, &directory)?.iter().any(|name| name == "threaded")
+                {
+                    return Ok(Location::File {
+                        file: format!("{directory}/threaded"),
+                        notation: Notation::Count,
+                    });
+                }
+                let expected = "an interface with `threaded`, which this kernel does not have (before 5.12)";
+                Err(Fault::new("interface", format!("`{interface}`"), expected).into())
+            }
+            &Self::Channels { ref interface, combined, receive, transmit } => {
+                let counts = ChannelCounts { combined, receive, transmit };
+                driver_setting(system, interface, DriverSetting::Channels(counts))
+            }
+            Self::Ntuple { interface, .. } => driver_setting(system, interface, DriverSetting::Ntuple),
+            Self::Indirection { interface, queues } => {
+                let place = driver_setting(system, interface, DriverSetting::Indirection)?;
+                let (wanted, entries) = (queues.listed().len(), place.entries(system));
+                if wanted > entries {
+                    let expected = format!("at most {entries} queues, as many as its table has entries");
+                    return Err(Fault::new("queues", wanted, expected).into());
+                }
+                Ok(place)
             }
             Self::Thread { pid, started, name, thread, .. } => {
                 thread::require(system, *pid, *started, name)?;
@@ -135,15 +180,8 @@ fn queue_path(interface: &str, queue: &str, name: &str) -> String {
 
 /// Checks that a queue has the file `name`.
 fn queue_file(system: &dyn System, interface: &str, queue: &str, name: &str) -> Result<(), LocateError> {
-    let directory = format!("sys/class/net/{interface}/queues");
-    let queues = match system.entries(&directory) {
-        Ok(queues) => queues,
-        Err(error) if is_absent(&error) => {
-            let expected = "an interface of this machine, which has none of this name";
-            return Err(Fault::new("interface", format!("`{interface}`"), expected).into());
-        }
-        Err(source) => return Err(LocateError::Unreadable { file: directory, source }),
-    };
+    let directory = format!("{}/queues", interface_directory(interface));
+    let queues = entries_of_interface(system, interface, &directory)?;
     if !queues.iter().any(|found| found == queue) {
         let expected = format!("one of {} of {interface}", queues.join(", ").escape_debug());
         return Err(Fault::new("queue", queue, expected).into());
@@ -159,14 +197,60 @@ fn queue_file(system: &dyn System, interface: &str, queue: &str, name: &str) -> 
     }
 }
 
+fn interface_directory(interface: &str) -> String {
+    format!("sys/class/net/{interface}")
+}
+
+/// Lists `directory`, which every interface has.
+fn entries_of_interface(
+    system: &dyn System,
+    interface: &str,
+    directory: &str,
+) -> Result<Vec<String>, LocateError> {
+    match system.entries(directory) {
+        Ok(entries) => Ok(entries),
+        Err(error) if is_absent(&error) => {
+            let expected = "an interface of this machine, which has none of this name";
+            Err(Fault::new("interface", format!("`{interface}`"), expected).into())
+        }
+        Err(source) => Err(LocateError::Unreadable { file: directory.to_owned(), source }),
+    }
+}
+
+/// Checks that the driver of an interface has `setting`.
+fn driver_setting(
+    system: &dyn System,
+    interface: &str,
+    setting: DriverSetting,
+) -> Result<Location, LocateError> {
+    let directory = interface_directory(interface);
+    entries_of_interface(system, interface, &directory)?;
+    match system.driver_setting(interface, setting) {
+        Ok(_) => Ok(Location::Driver { interface: interface.to_owned(), setting }),
+        Err(error) if is_absent(&error) || error.raw_os_error() == Some(Errno::OPNOTSUPP.raw_os_error()) => {
+            let expected = "an interface whose driver has this setting";
+            Err(Fault::new("interface", format!("`{interface}`"), expected).into())
+        }
+        Err(source) => Err(LocateError::Unreadable { file: directory, source }),
+    }
+}
+
 impl Location {
     fn file(file: &str, notation: Notation) -> Self {
         Self::File { file: file.to_owned(), notation }
     }
 
+    /// How many entries the table at this location has.
+    fn entries(&self, system: &dyn System) -> usize {
+        self.read(system).ok().and_then(|text| parse_table(&text)).map_or(0, |table| table.len())
+    }
+
     fn notation(&self) -> Notation {
         match self {
             Self::File { notation, .. } => *notation,
+            Self::Driver { setting: DriverSetting::Channels(_), .. } => Notation::Channels,
+            Self::Driver { setting: DriverSetting::Indirection, .. } => Notation::Table,
+            Self::Driver { setting: DriverSetting::Ntuple, .. } => Notation::Count,
             Self::Interrupt(_) | Self::Thread { .. } => Notation::List,
         }
     }
@@ -176,6 +260,7 @@ impl Location {
         match self {
             Self::File { file, .. } => system.read(file),
             Self::Interrupt(interrupt) => system.read(&interrupt.wanted_file()),
+            Self::Driver { interface, setting } => system.driver_setting(interface, *setting),
             Self::Thread { process, thread } => Ok(system.mask(*process, *thread)?.to_string()),
         }
     }
@@ -185,6 +270,7 @@ impl Location {
         match self {
             Self::File { file, .. } => system.write(file, text),
             Self::Interrupt(interrupt) => system.write(&interrupt.wanted_file(), text),
+            Self::Driver { interface, setting } => system.set_driver_setting(interface, *setting, text),
             Self::Thread { process, thread } => {
                 let cpus = text.parse().map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
                 system.set_mask(*process, *thread, &cpus)
@@ -192,14 +278,20 @@ impl Location {
         }
     }
 
-    /// Writes `value` in the notation of this location.
-    pub(crate) fn text(&self, value: &Value) -> io::Result<String> {
+    /// Writes `value` in the notation of this location. `now` is what was read from it.
+    pub(crate) fn text(&self, value: &Value, now: &str) -> io::Result<String> {
         Ok(match value {
+            Value::Channels(counts) => counts.text(),
+            Value::Spread(queues) => {
+                let entries = parse_table(now).map_or(0, |table| table.len());
+                table_text(&spread::table(queues, entries))
+            }
+            Value::Table(table) => table_text(table),
             Value::Count(count) => count.to_string(),
             Value::Numbers(numbers) if self.notation() == Notation::Bitmap => {
                 bitmap::to_text(numbers).ok_or(io::ErrorKind::InvalidInput)?
             }
-            Value::Numbers(numbers) => numbers.iter().copied().map(CpuId).collect::<CpuSet>().to_string(),
+            Value::Numbers(numbers) => shown_numbers(numbers.iter().copied()),
         })
     }
 
@@ -208,6 +300,11 @@ impl Location {
         match self.notation() {
             Notation::Count => text.trim().parse().ok().map(Value::Count),
             Notation::Bitmap => bitmap::from_text(text).map(Value::Numbers),
+            Notation::Channels => ChannelCounts::parse(text).map(Value::Channels),
+            Notation::Table => {
+                let table = parse_table(text)?;
+                Some(spread::queues_of(&table).map_or(Value::Table(table), Value::Spread))
+            }
             Notation::List => text.parse().ok().as_ref().map(Value::new),
         }
     }
@@ -227,8 +324,18 @@ impl Value {
     pub(crate) fn shown(&self) -> String {
         match self {
             Self::Count(count) => count.to_string(),
+            Self::Channels(counts) => counts.text(),
+            Self::Spread(queues) => format!("evenly over {}", shown_numbers(queues.iter().copied())),
+            Self::Table(table) => {
+                format!("unevenly over {}", shown_numbers(table.iter().copied()))
+            }
             Self::Numbers(numbers) if numbers.is_empty() => "none".to_owned(),
-            Self::Numbers(numbers) => numbers.iter().copied().map(CpuId).collect::<CpuSet>().to_string(),
+            Self::Numbers(numbers) => shown_numbers(numbers.iter().copied()),
         }
     }
+}
+
+/// Formats numbers as a list, such as `0-3,8`.
+fn shown_numbers(numbers: impl Iterator<Item = u32>) -> String {
+    numbers.map(CpuId).collect::<CpuSet>().to_string()
 }

@@ -14,6 +14,8 @@
 //! | [`rivals`] | finds programs that would undo it |
 //! | [`location`] | finds the file or thread of a setting, and the notation of its value |
 //! | [`step`] | one change, with the current value |
+//! | `channels` | what a change of channels brings with it |
+//! | `spread` | the queues over which hashes spread flows |
 //! | [`journal`], [`entries`] | the changes to make, and the progress |
 //! | [`apply`](mod@apply) | applies all changes, or none |
 //! | [`undo`](mod@undo) | undoes them |
@@ -29,6 +31,7 @@
 pub mod admission;
 pub mod apply;
 pub(crate) mod bitmap;
+mod channels;
 pub mod entries;
 pub mod fingerprint;
 mod heirs;
@@ -42,6 +45,7 @@ pub mod persist;
 pub mod plan;
 pub mod refusal;
 pub mod rivals;
+mod spread;
 pub mod step;
 pub mod system;
 mod thread;

@@ -18,7 +18,10 @@
 //! set = { thread = { pid = 4242, started = 8311, name = "server", cpus = "1" } }
 //! ```
 
+use super::channels;
 use super::fingerprint::{Fingerprint, check_interface_name};
+use super::location::Value;
+pub use super::spread::SpreadQueues;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -115,6 +118,42 @@ pub enum Setting {
         /// Receive queues, from 0; may be empty.
         receive_queues: Vec<u32>,
     },
+    /// The numbers of channels of an interface, by kind; those not named stay. The driver takes its link
+    /// down for it, for up to some seconds, and makes new queues and interrupts. So these lines come first.
+    Channels {
+        /// The interface.
+        interface: String,
+        /// Channels that receive and transmit.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        combined: Option<u32>,
+        /// Channels that only receive.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        receive: Option<u32>,
+        /// Channels that only transmit.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        transmit: Option<u32>,
+    },
+    /// The receive queues among which hashes choose (RSS), each for the same share of the table.
+    Indirection {
+        /// The interface.
+        interface: String,
+        /// The first so many, or a list.
+        queues: SpreadQueues,
+    },
+    /// Ntuple filters, which accelerated RFS needs.
+    Ntuple {
+        /// The interface.
+        interface: String,
+        /// Whether they are on.
+        on: bool,
+    },
+    /// Whether NAPI instances poll in kernel threads, all those of an interface alike.
+    ThreadedNapi {
+        /// The interface.
+        interface: String,
+        /// Whether they do.
+        on: bool,
+    },
     /// The cpus on which a thread, or every thread of a process, may run.
     Thread {
         /// The number of the process.
@@ -148,6 +187,7 @@ impl Plan {
         if self.lines.is_empty() {
             return Err(Fault::new("lines", "empty", "at least one line with `set`"));
         }
+        channels::check_order(self)?;
         let mut earlier = BTreeMap::new();
         for (index, line) in self.lines.iter().enumerate() {
             let checked = line.set.check().and_then(|()| self.check_described(&line.set));
@@ -197,18 +237,22 @@ impl Setting {
             | Self::RpsCpus { cpus, .. }
             | Self::XpsCpus { cpus, .. }
             | Self::Thread { cpus, .. } => Some(cpus),
-            Self::RpsFlows { .. } | Self::GlobalFlows { .. } | Self::XpsQueues { .. } => None,
+            _ => None,
         }
     }
 
-    /// The interface, if the setting is of a queue.
+    /// The interface, if the setting is of one or of its queues.
     #[must_use]
     pub fn interface(&self) -> Option<&str> {
         match self {
             Self::RpsCpus { interface, .. }
             | Self::RpsFlows { interface, .. }
             | Self::XpsCpus { interface, .. }
-            | Self::XpsQueues { interface, .. } => Some(interface),
+            | Self::XpsQueues { interface, .. }
+            | Self::Channels { interface, .. }
+            | Self::Indirection { interface, .. }
+            | Self::Ntuple { interface, .. }
+            | Self::ThreadedNapi { interface, .. } => Some(interface),
             _ => None,
         }
     }
@@ -228,6 +272,10 @@ impl Setting {
             Self::GlobalFlows { .. } => "global_flows",
             Self::XpsCpus { .. } => "xps_cpus",
             Self::XpsQueues { .. } => "xps_queues",
+            Self::Channels { .. } => "channels",
+            Self::Indirection { .. } => "indirection",
+            Self::Ntuple { .. } => "ntuple",
+            Self::ThreadedNapi { .. } => "threaded_napi",
             Self::Thread { .. } => "thread",
         }
     }
@@ -247,7 +295,11 @@ impl Setting {
             }
             Self::DefaultInterrupt { cpus } | Self::Thread { cpus, .. } => check_some(cpus),
             Self::RpsFlows { flows, .. } | Self::GlobalFlows { flows } => check_flows(*flows),
-            Self::RpsCpus { .. } | Self::XpsCpus { .. } | Self::XpsQueues { .. } => Ok(()),
+            Self::Indirection { queues, .. } => queues.check(),
+            _ => match self.wanted() {
+                Value::Channels(counts) => channels::check(counts),
+                _ => Ok(()),
+            },
         }
     }
 }
@@ -270,6 +322,10 @@ impl fmt::Display for Setting {
             Self::XpsQueues { interface, queue, .. } => {
                 write!(f, "XPS receive queues of {interface} tx-{queue}")
             }
+            Self::Channels { interface, .. } => write!(f, "channels of {interface}"),
+            Self::Indirection { interface, .. } => write!(f, "RSS table of {interface}"),
+            Self::Ntuple { interface, .. } => write!(f, "ntuple filters of {interface}"),
+            Self::ThreadedNapi { interface, .. } => write!(f, "threaded NAPI of {interface}"),
             Self::Thread { pid, name, thread: Some(thread), .. } => {
                 write!(f, "thread {thread} of {} ({pid})", name.escape_debug())
             }

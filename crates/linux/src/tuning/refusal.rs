@@ -24,7 +24,7 @@ pub enum Refusal {
     /// `EINVAL` or `EOVERFLOW`.
     #[error(
         "the kernel does not accept this value ({0}): expected cpus that are online, not isolated, and in the cpuset of \
-         the thread"
+         the thread; or numbers that the driver can have"
     )]
     Invalid(Errno),
     /// `ENOENT`, `ESRCH` or `ENODEV`.

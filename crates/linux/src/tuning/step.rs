@@ -1,5 +1,6 @@
 //! The steps of a plan: single changes, each with the current value.
 
+use super::channels;
 use super::location::{LocateError, Location};
 use super::plan::{Plan, Setting};
 use super::system::System;
@@ -28,6 +29,9 @@ pub struct Step {
     /// Where its process comes from, by which processes that it starts later can be recognised.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<Origin>,
+    /// When its value is read and written.
+    #[serde(default)]
+    pub kind: StepKind,
 }
 
 /// What a process passes on to the processes that it starts, and does not share with the rest of the machine.
@@ -60,6 +64,20 @@ impl Origin {
     }
 }
 
+/// When the value of a step is read and written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StepKind {
+    /// Read before anything is changed, and changed in its turn.
+    #[default]
+    Changed,
+    /// Not found before an earlier step has changed the channels of its interface. In its turn, steps that
+    /// take its place are added to the journal.
+    Deferred,
+    /// Not changed, but what a later step changes may reset it; undo restores it.
+    Restored,
+}
+
 /// A step that has not been applied yet, with its values formatted for messages.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Proposal {
@@ -71,6 +89,8 @@ pub struct Proposal {
     pub wanted: String,
     /// Whether they differ.
     pub changes: bool,
+    /// Steps that restore, on undo, what this one may reset.
+    pub resets: Vec<Step>,
 }
 
 /// Why a line of a plan cannot be turned into steps.
@@ -96,8 +116,12 @@ pub enum StepError {
 /// # Errors
 /// The first line whose setting does not exist, or that another line sets too.
 pub fn steps(plan: &Plan, system: &dyn System) -> Result<Vec<Proposal>, StepError> {
-    let (mut proposals, mut places) = (Vec::new(), Vec::new());
+    let (mut proposals, mut places, mut changed_channels) = (Vec::new(), Vec::new(), Vec::new());
     for (line, set) in plan.lines.iter().map(|line| &line.set).enumerate() {
+        if channels::defers(&changed_channels, set) {
+            proposals.push(deferred(line, set.clone()));
+            continue;
+        }
         let failed = |error| step_error(error, line, set);
         let whole = matches!(set, Setting::Thread { thread: None, .. });
         for part in set.split(system).map_err(failed)? {
@@ -110,7 +134,12 @@ pub fn steps(plan: &Plan, system: &dyn System) -> Result<Vec<Proposal>, StepErro
                 let expected = format!("one line for each setting, but line {} sets the same one", first + 1);
                 return Err(StepError::Absent(Fault::new(format!("lines.{line}.set"), part, expected)));
             }
-            proposals.push(propose(line, part, whole, &place, system)?);
+            let mut proposal = propose(line, part, whole, &place, system)?;
+            if let (Setting::Channels { interface, .. }, true) = (set, proposal.changes) {
+                proposal.resets = channels::reset_by(line, interface, system);
+                changed_channels.push(interface.clone());
+            }
+            proposals.push(proposal);
             places.push((place, line));
         }
     }
@@ -126,7 +155,16 @@ pub fn changes(proposals: Vec<Proposal>) -> Vec<Step> {
     let is_needed = |proposal: &Proposal| {
         proposal.changes || proposal.step.whole && changing.contains(&proposal.step.line)
     };
-    proposals.into_iter().filter(is_needed).map(|proposal| proposal.step).collect()
+    let steps = |proposal: Proposal| proposal.resets.into_iter().chain([proposal.step]);
+    proposals.into_iter().filter(is_needed).flat_map(steps).collect()
+}
+
+/// Creates the step of a setting that is not found before channels are changed.
+fn deferred(line: usize, set: Setting) -> Proposal {
+    let (now, wanted) = ("known once the channels are changed".to_owned(), set.wanted().shown());
+    let step =
+        Step { line, set, original: String::new(), whole: false, origin: None, kind: StepKind::Deferred };
+    Proposal { step, now, wanted, changes: true, resets: Vec::new() }
 }
 
 /// Creates the step that gives `set`, located at `place`, its wanted value.
@@ -147,7 +185,8 @@ pub(crate) fn propose(
         Setting::Thread { pid, thread, .. } if !whole || thread == Some(pid) => Origin::read(system, pid),
         _ => None,
     };
-    Ok(Proposal { step: Step { line, set, original, whole, origin }, now, wanted: wanted.shown(), changes })
+    let step = Step { line, set, original, whole, origin, kind: StepKind::Changed };
+    Ok(Proposal { step, now, wanted: wanted.shown(), changes, resets: Vec::new() })
 }
 
 fn step_error(error: LocateError, line: usize, set: &Setting) -> StepError {

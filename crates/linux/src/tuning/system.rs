@@ -2,6 +2,7 @@
 //! change fail or to kill the process at it.
 
 use crate::affinity;
+use crate::ethtool::{self, DriverSetting, DriverSettings};
 use crate::regular;
 use crate::rooted::{Root, write_once};
 use crate::tree::field_of;
@@ -35,6 +36,10 @@ pub trait System: Debug {
     fn mask(&self, process: u32, thread: u32) -> io::Result<CpuSet>;
     /// Lets a thread run on `cpus` only.
     fn set_mask(&self, process: u32, thread: u32, cpus: &CpuSet) -> io::Result<()>;
+    /// Reads a setting of an interface's driver, as text.
+    fn driver_setting(&self, interface: &str, setting: DriverSetting) -> io::Result<String>;
+    /// Changes a setting of an interface's driver.
+    fn set_driver_setting(&self, interface: &str, setting: DriverSetting, text: &str) -> io::Result<()>;
 
     /// Creates or overwrites a file of the journal.
     fn create(&self, path: &Path, text: &str) -> io::Result<()>;
@@ -50,9 +55,9 @@ pub trait System: Debug {
 
 /// The running system, or a directory with a copy of its files.
 ///
-/// In a directory the mask of a thread is stored in its `status` file, so no real thread is changed. A
-/// file in a directory is replaced atomically, as a kernel replaces a value. Links in a directory do not lead
-/// out of it, and only regular files are read and written.
+/// In a directory the mask of a thread is stored in its `status` file, and the settings of a driver in the
+/// document of a capture, so nothing real is changed. A file in a directory is replaced atomically, as a kernel
+/// replaces a value. Links in a directory do not lead out of it, and only regular files are read and written.
 #[derive(Clone, Debug)]
 pub struct Disk {
     root: Root,
@@ -118,6 +123,23 @@ impl System for Disk {
         self.write(&file, &text)
     }
 
+    fn driver_setting(&self, interface: &str, setting: DriverSetting) -> io::Result<String> {
+        if self.root.is_live() {
+            return Ok(ethtool::read(interface, setting)?);
+        }
+        copied_settings(self, interface)?.text(setting).ok_or_else(|| Errno::OPNOTSUPP.into())
+    }
+
+    fn set_driver_setting(&self, interface: &str, setting: DriverSetting, text: &str) -> io::Result<()> {
+        if self.root.is_live() {
+            return Ok(ethtool::write(interface, setting, text)?);
+        }
+        let mut settings = copied_settings(self, interface)?;
+        settings.set(setting, text)?;
+        let text = toml::to_string(&settings).map_err(io::Error::other)?;
+        self.write(&ethtool::file(interface), &text)
+    }
+
     fn create(&self, path: &Path, text: &str) -> io::Result<()> {
         regular::create(path, text)
     }
@@ -138,6 +160,12 @@ impl System for Disk {
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         fs::rename(from, to)
     }
+}
+
+/// What the driver of an interface said when the machine was copied.
+fn copied_settings(disk: &Disk, interface: &str) -> io::Result<DriverSettings> {
+    let text = disk.read(&ethtool::file(interface))?;
+    toml::from_str(&text).map_err(|error| io::Error::new(ErrorKind::InvalidData, error))
 }
 
 /// The field of a thread's `status` with its mask.

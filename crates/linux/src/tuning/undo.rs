@@ -17,6 +17,7 @@ use super::journal_error::JournalError;
 use super::location::{LocateError, Location};
 use super::parse::Damage;
 use super::refusal::Refusal;
+use super::step::StepKind;
 use super::system::{System, is_absent};
 use std::fmt;
 use std::path::PathBuf;
@@ -137,6 +138,10 @@ pub fn undo(mut journal: Journal<'_>, force: bool) -> Result<UndoReport, Journal
 /// Restores one step.
 fn restore(journal: &Journal<'_>, index: usize, force: bool) -> UndoOutcome {
     let (step, progress) = &journal.steps()[index];
+    if step.kind == StepKind::Deferred {
+        // The steps that took its place have what it was.
+        return UndoOutcome::Untouched;
+    }
     let system = journal.system();
     let place = match step.set.locate(system) {
         Ok(place) => place,
@@ -151,7 +156,8 @@ fn restore(journal: &Journal<'_>, index: usize, force: bool) -> UndoOutcome {
     // Once restored, and as long as not begun, another value than the wanted one is none of ours.
     let is_open = progress.begun && !progress.restored;
     let is_wanted = place.value(&now).as_ref() == Some(&step.set.wanted());
-    let is_ours = is_wanted || is_open && (progress.reading.as_ref() == Some(&now) || force);
+    let is_reset = step.kind == StepKind::Restored;
+    let is_ours = is_wanted || is_open && (progress.reading.as_ref() == Some(&now) || is_reset || force);
     if now == step.original {
         UndoOutcome::Untouched
     } else if is_ours {

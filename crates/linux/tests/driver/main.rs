@@ -3,6 +3,7 @@
 
 mod program;
 mod reading;
+mod tuning;
 
 use warmcore_linux::net::Namespace;
 use warmcore_linux::net::lab::LabError;

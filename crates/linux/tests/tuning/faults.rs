@@ -19,8 +19,8 @@ pub(crate) fn changes() -> (usize, usize) {
 #[test]
 fn a_plan_with_one_failed_change_leaves_everything_as_it_was() {
     let (count, _) = changes();
-    // The journal takes four changes; each of ten steps takes two entries and its value.
-    assert!(count >= 4 + 3 * 10, "{count}");
+    // The journal takes four changes; each of thirteen steps takes two entries and its value.
+    assert!(count >= 4 + 3 * 13, "{count}");
     for fault in [InjectedFault::Refuse, InjectedFault::Tear] {
         for at in 0..count {
             let context = format!("change {at} of {count}: {fault:?}");

@@ -5,6 +5,9 @@ use std::fs;
 use std::path::PathBuf;
 use warmcore_linux::tuning::{JournalError, UndoOutcome};
 
+/// The settings that the plan of the scene changes.
+const SETTINGS: usize = 13;
+
 const BOOT: &str = "proc/sys/kernel/random/boot_id";
 
 fn journal(scene: &Scene) -> PathBuf {
@@ -36,7 +39,7 @@ fn values_are_restored_though_the_journal_has_lost_all_progress() {
             lines.push(torn.to_vec());
         });
         let undone = scene.undo_through(&scene.disk(), false).unwrap().unwrap();
-        assert_eq!((undone.restored(), undone.is_complete()), (10, true), "{undone:?}");
+        assert_eq!((undone.restored(), undone.is_complete()), (SETTINGS, true), "{undone:?}");
         assert_eq!(scene.snapshot(), before);
         assert!(scene.journals.active().unwrap().is_none());
     }
@@ -49,7 +52,7 @@ fn a_journal_without_some_of_its_settings_is_not_complete() {
     let undone = scene.undo_through(&scene.disk(), false).unwrap().unwrap();
     assert_eq!((undone.restored(), undone.is_complete()), (5, false), "{undone:?}");
     assert_eq!(undone.damage[0].line, 7);
-    assert!(undone.to_string().contains("5 of 10 settings are there"), "{undone}");
+    assert!(undone.to_string().contains(&format!("5 of {SETTINGS} settings are there")), "{undone}");
     assert!(journal(&scene).exists());
 }
 
@@ -71,7 +74,7 @@ fn of_a_damaged_journal_every_readable_setting_is_restored_and_it_stays_until_fo
         let (scene, before) = applied();
         edit(&scene, |lines| lines[3] = damage.to_vec());
         let undone = scene.undo_through(&scene.disk(), false).unwrap().unwrap();
-        assert_eq!((undone.restored(), undone.is_complete()), (9, false), "{undone:?}");
+        assert_eq!((undone.restored(), undone.is_complete()), (SETTINGS - 1, false), "{undone:?}");
         assert_eq!(undone.damage[0].line, 4);
         assert_eq!(scene.read("proc/irq/default_smp_affinity"), "3", "nothing is known of its former value");
 
@@ -116,7 +119,7 @@ fn a_boot_id_that_cannot_be_read_is_unknown_and_values_are_compared() {
     assert!(matches!(scene.journals.require_none_applied(&scene.disk()), Err(JournalError::Active { .. })));
     let undone = scene.undo_through(&scene.disk(), false).unwrap().unwrap();
     assert!(undone.boot_unknown && !undone.restarted && undone.is_complete(), "{undone:?}");
-    assert_eq!(undone.restored(), 10);
+    assert_eq!(undone.restored(), SETTINGS);
     fs::rename(scene.directory().join("boot_id"), scene.root.join(BOOT)).unwrap();
     assert_eq!(scene.snapshot(), before);
 

@@ -2,6 +2,7 @@
 //! and whenever the process is killed.
 
 mod beneath;
+mod channels;
 mod faults;
 mod journals;
 mod killed;

@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
+use warmcore_linux::ethtool::DriverSetting;
 use warmcore_linux::tuning::JournalError;
 use warmcore_linux::tuning::apply::{ApplyError, Problem};
 use warmcore_linux::tuning::watch::watch;
@@ -74,6 +75,14 @@ impl System for Kernel {
         self.disk.set_mask(process, thread, cpus)
     }
 
+    fn driver_setting(&self, interface: &str, setting: DriverSetting) -> io::Result<String> {
+        self.disk.driver_setting(interface, setting)
+    }
+
+    fn set_driver_setting(&self, interface: &str, setting: DriverSetting, text: &str) -> io::Result<()> {
+        self.disk.set_driver_setting(interface, setting, text)
+    }
+
     fn create(&self, path: &Path, text: &str) -> io::Result<()> {
         self.disk.create(path, text)
     }
@@ -109,7 +118,7 @@ fn pending(outcomes: &[(Step, StepOutcome)]) -> usize {
 fn every_value_is_written_in_the_kernels_notation() {
     let scene = Scene::new();
     let outcomes = apply_with(&scene, Deviation::Moves).unwrap();
-    assert_eq!((outcomes.len(), pending(&outcomes)), (10, 0));
+    assert_eq!((outcomes.len(), pending(&outcomes)), (13, 0));
     let queues = "sys/class/net/eth0/queues";
     for (file, value) in [
         ("proc/irq/28/smp_affinity_list".to_owned(), "2"),

@@ -51,7 +51,28 @@ const PLAN: &str = r#"
 
     [[lines]]
     set = { thread = { pid = 4242, started = 8311, name = "server", cpus = "2-3" } }
+
+    [[lines]]
+    set = { indirection = { interface = "eth0", queues = [1] } }
+
+    [[lines]]
+    set = { ntuple = { interface = "eth0", on = true } }
+
+    [[lines]]
+    set = { threaded_napi = { interface = "eth0", on = true } }
 "#;
+
+/// What the driver of the network card says, as a capture writes it.
+const DRIVER: &str = "indirection = [0, 1, 1, 1, 0, 1, 0, 1]
+napi = []
+
+[channels]
+combined = 2
+combined_max = 4
+
+[features.ntuple]
+on = false
+fixed = false";
 
 /// The contents of every file, by path.
 pub(crate) type Snapshot = BTreeMap<PathBuf, Vec<u8>>;
@@ -115,7 +136,12 @@ impl Scene {
 
     /// Applies the plan through `system`.
     pub(crate) fn apply_through(&self, system: &dyn System) -> Result<(), String> {
-        let steps = self.steps(&plan());
+        self.apply_plan_through(&plan(), system)
+    }
+
+    /// Applies `plan` through `system`.
+    pub(crate) fn apply_plan_through(&self, plan: &Plan, system: &dyn System) -> Result<(), String> {
+        let steps = self.steps(plan);
         let journal = self.journals.begin(system, steps, false).map_err(|error| error.to_string())?;
         apply(journal, &AtomicBool::new(false)).map(drop).map_err(|error| error.to_string())
     }
@@ -170,6 +196,9 @@ fn tree() -> Tree {
     tree.put("proc/sys/kernel/random/boot_id", "4b1d");
     tree.put("proc/irq/default_smp_affinity", "f");
     tree.put("proc/sys/net/core/rps_sock_flow_entries", 0);
+    tree.put("sys/class/net/eth0/threaded", 0);
+    tree.put("sys/bus/pci/devices/0000:00:03.0/virtio0/net/eth0/ifindex", 2);
+    tree.put("warmcore/ethtool/eth0.toml", DRIVER);
     for queue in 0..2 {
         let receive = format!("sys/class/net/eth0/queues/rx-{queue}");
         tree.put(format!("{receive}/rps_cpus"), "00000000");
