@@ -26,6 +26,7 @@ pub struct Recording(Arc<Mutex<Recorded>>);
 struct Recorded {
     files: BTreeMap<String, String>,
     names: BTreeSet<String>,
+    read_only: BTreeSet<String>,
 }
 
 impl Recording {
@@ -33,7 +34,7 @@ impl Recording {
     #[must_use]
     pub fn tree(&self) -> fake::Tree {
         let recorded = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut tree = fake::Tree { files: recorded.files.clone() };
+        let mut tree = fake::Tree { files: recorded.files.clone(), read_only: recorded.read_only.clone() };
         // In reverse order, so that the contents of a directory come before the directory.
         for name in recorded.names.iter().rev() {
             if !tree.has(name) {
@@ -48,6 +49,15 @@ impl Recording {
         let file = file.to_string_lossy().into_owned();
         let text = without_serial_number(&file, text) + "\n";
         recorded.files.insert(file, text);
+    }
+
+    /// Records that `file` exists, and whether it may be written.
+    pub(crate) fn record_mode(&self, file: &Path, is_writable: bool) {
+        self.record_name(file);
+        if !is_writable {
+            let mut recorded = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            recorded.read_only.insert(file.to_string_lossy().into_owned());
+        }
     }
 
     pub(crate) fn record_name(&self, file: &Path) {
@@ -77,7 +87,10 @@ fn without_hardware_addresses(tree: fake::Tree) -> fake::Tree {
         return tree;
     }
     let replace = |text: String| renamed.iter().fold(text, |text, (from, to)| text.replace(from, to));
-    fake::Tree { files: tree.files.into_iter().map(|(file, text)| (replace(file), replace(text))).collect() }
+    fake::Tree {
+        files: tree.files.into_iter().map(|(file, text)| (replace(file), replace(text))).collect(),
+        read_only: tree.read_only.into_iter().map(replace).collect(),
+    }
 }
 
 /// Returns the interface names in `text` that contain a hardware address.

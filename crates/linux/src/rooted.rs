@@ -107,6 +107,11 @@ impl Root {
         self.open(file, OFlags::PATH).is_ok()
     }
 
+    /// Whether anybody may write `file`.
+    pub(crate) fn is_writable(&self, file: &Path) -> io::Result<bool> {
+        Ok(!File::from(self.open(file, OFlags::PATH)?).metadata()?.permissions().readonly())
+    }
+
     /// Lists the names in `directory`.
     pub(crate) fn names(&self, directory: &Path) -> io::Result<Vec<OsString>> {
         let entries = Dir::new(self.open(directory, OFlags::RDONLY | OFlags::DIRECTORY)?)?;

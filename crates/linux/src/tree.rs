@@ -112,6 +112,23 @@ impl Tree {
         }
     }
 
+    /// Whether anybody may write `file`; `None` if it is hidden.
+    pub(crate) fn is_writable(&self, file: impl AsRef<Path>) -> Option<bool> {
+        let file = file.as_ref();
+        match self {
+            Self::Directory(root) => root.is_writable(file).ok(),
+            Self::Fake(tree) => {
+                let name = file.to_str()?;
+                tree.files.contains_key(name).then(|| !tree.read_only.contains(name))
+            }
+            Self::Recorded(tree, recording) => {
+                let is_writable = tree.is_writable(file)?;
+                recording.record_mode(file, is_writable);
+                Some(is_writable)
+            }
+        }
+    }
+
     /// Reads and parses the value in `file`. `expected` describes it in the error.
     pub(crate) fn value<T: FromStr>(
         &self,

@@ -49,20 +49,33 @@ fn a_server_with_64_queues_keeps_them_on_the_node_of_the_nic() {
 }
 
 #[test]
-fn managed_interrupts_are_known_where_debugfs_is_readable() {
-    let tree = hosts::storage_server();
-    let seen = inventory(&tree);
-    let managed = |action: &str| {
-        let mut found = seen.interrupts.iter().filter(|interrupt| interrupt.id.actions == [action]);
-        found.next().expect("the interrupt is there").managed
+fn managed_interrupts_are_known_by_debugfs_or_by_the_mode_of_their_files() {
+    let known = |seen: &Inventory| {
+        let managed = |action: &str| {
+            let mut found = seen.interrupts.iter().filter(|interrupt| interrupt.id.actions == [action]);
+            found.next().expect("the interrupt is there").managed
+        };
+        assert_eq!(
+            [managed("nvme0q0"), managed("nvme0q3"), managed("eth0-TxRx-0")],
+            [Managed::No, Managed::Yes, Managed::No]
+        );
+        assert!(!seen.blind_spots.contains(&BlindSpot::Managed));
     };
-    assert_eq!(
-        [managed("nvme0q0"), managed("nvme0q3"), managed("eth0-TxRx-0")],
-        [Managed::No, Managed::Yes, Managed::No]
-    );
-    assert!(!seen.blind_spots.contains(&BlindSpot::Managed));
+    let tree = hosts::storage_server();
+    known(&inventory(&tree));
+    let tree = tree.hiding("sys/kernel/debug");
+    known(&inventory(&tree));
 
-    let hidden = inventory(&tree.hiding("sys/kernel/debug"));
+    // A capture keeps the modes, also on a disk.
+    let (probe, recording) = Probe::fake(tree.clone()).recorded();
+    let seen = probe.inventory().expect("a valid tree");
+    known(&inventory(&recording.tree()));
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    recording.tree().write_to(folder.path()).expect("a tree can be written");
+    let copy = Probe::new().root(folder.path()).inventory().expect("a valid copy");
+    assert_eq!(copy.interrupts, seen.interrupts);
+
+    let hidden = inventory(&tree.hiding("smp_affinity_list"));
     assert!(hidden.interrupts.iter().all(|interrupt| interrupt.managed == Managed::Unknown));
     assert!(hidden.blind_spots.contains(&BlindSpot::Managed));
 }

@@ -145,7 +145,11 @@ impl FakeHost {
                 (Some(input), Some(trigger)),
                 std::slice::from_ref(&vector.action),
             );
-            tree.put(format!("proc/irq/{number}/smp_affinity_list"), &vector.allowed);
+            let allowed = format!("proc/irq/{number}/smp_affinity_list");
+            if vector.managed {
+                tree.read_only.insert(allowed.clone());
+            }
+            tree.put(allowed, &vector.allowed);
             tree.put(format!("proc/irq/{number}/effective_affinity_list"), vector.effective.0);
             tree.put(format!("sys/kernel/irq/{number}/actions"), &vector.action);
             tree.put(format!("sys/bus/pci/devices/{}/msi_irqs/{number}", device.address), "msix");

@@ -33,7 +33,9 @@ pub use fault_injector::{FaultInjector, InjectedFault};
 pub use host::{Device, FakeHost, InterruptNaming, Nic, Vector, mask};
 pub use processes::Thread;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::{fs, io};
 use warmcore_topology::{Cache, CacheKind, Cpu, CpuSet, Machine};
@@ -46,6 +48,8 @@ const CPUS: &str = "sys/devices/system/cpu";
 pub struct Tree {
     /// The files.
     pub files: BTreeMap<String, String>,
+    /// Those of them that nobody may write. By this the kernel marks interrupts that it manages.
+    pub read_only: BTreeSet<String>,
 }
 
 /// Which generation of control groups limits the process.
@@ -118,6 +122,7 @@ impl Tree {
     #[must_use]
     pub fn hiding(mut self, part: &str) -> Self {
         self.files.retain(|file, _| !file.contains(part));
+        self.read_only.retain(|file| !file.contains(part));
         self
     }
 
@@ -131,7 +136,10 @@ impl Tree {
             if let Some(parent) = path.parent() {
                 fs::create_dir_all(parent)?;
             }
-            fs::write(path, text)?;
+            fs::write(&path, text)?;
+            if self.read_only.contains(file) {
+                fs::set_permissions(path, Permissions::from_mode(0o444))?;
+            }
         }
         Ok(())
     }

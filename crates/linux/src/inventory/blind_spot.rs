@@ -48,8 +48,7 @@ impl fmt::Display for BlindSpot {
                 "masks of interrupts are hidden: /proc/irq is visible on the host, not in a container"
             }
             Self::Managed => {
-                "it is unknown which interrupts the kernel manages: that needs root, debugfs, and a kernel \
-                 with CONFIG_GENERIC_IRQ_DEBUGFS"
+                "it is unknown which interrupts the kernel manages: neither debugfs nor /proc/irq can be seen"
             }
             Self::Uptime => {
                 "/proc/uptime is hidden: there are no rates, and every thread that ever ran is listed"

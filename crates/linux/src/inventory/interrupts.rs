@@ -49,7 +49,7 @@ pub enum Managed {
     Yes,
     /// No.
     No,
-    /// Unknown: only debugfs shows it (`/sys/kernel/debug/irq`), which cannot be read here.
+    /// Unknown: neither debugfs (`/sys/kernel/debug/irq`) nor the file of its mask can be seen here.
     Unknown,
 }
 
@@ -101,11 +101,11 @@ pub(super) fn read(tree: &Tree, table: &Table, devices: &[PciDevice]) -> Result<
             counts: by_cpu(&table.cpus, &line.counts),
             allowed: tree.cpus(file("smp_affinity_list"))?,
             effective: tree.cpus(file("effective_affinity_list"))?,
-            managed: if debugged.contains(&line.number) {
-                managed(tree, line.number)
-            } else {
-                Managed::Unknown
-            },
+            managed: match debugged.contains(&line.number) {
+                true => managed_by_flags(tree, line.number),
+                false => None,
+            }
+            .unwrap_or_else(|| managed_by_mode(tree, &file("smp_affinity_list"))),
             devices: used_by.iter().map(|device| device.address.clone()).collect(),
             interface,
             queue: queue.flatten(),
@@ -145,15 +145,23 @@ fn is_message(line: &Line) -> bool {
 }
 
 /// Reads from debugfs whether an interrupt is managed. The file lists its flags by name, one per line.
-fn managed(tree: &Tree, number: u32) -> Managed {
+fn managed_by_flags(tree: &Tree, number: u32) -> Option<Managed> {
     const FLAG: &str = "IRQD_AFFINITY_MANAGED";
     let flags = |text: &str| {
         let flags = text.split_whitespace().filter(|word| word.starts_with("IRQD_"));
         flags.collect::<Vec<_>>().join("\n")
     };
-    match tree.filtered(format!("{DEBUG}/{number}"), flags) {
-        Some(flags) if flags.lines().any(|flag| flag == FLAG) => Managed::Yes,
-        Some(_) => Managed::No,
+    let flags = tree.filtered(format!("{DEBUG}/{number}"), flags)?;
+    Some(if flags.lines().any(|flag| flag == FLAG) { Managed::Yes } else { Managed::No })
+}
+
+/// Reads from the mode of the mask's file whether an interrupt is managed: the kernel lets nobody write it then
+/// (`register_irq_proc` in its `kernel/irq/proc.c`). That goes for a controller that cannot move interrupts too.
+/// Older kernels let root write every mask, and refuse it later.
+fn managed_by_mode(tree: &Tree, file: &str) -> Managed {
+    match tree.is_writable(file) {
+        Some(true) => Managed::No,
+        Some(false) => Managed::Yes,
         None => Managed::Unknown,
     }
 }
