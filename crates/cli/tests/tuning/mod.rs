@@ -128,6 +128,53 @@ fn what_others_changed_is_said_and_left_alone_unless_forced() {
 }
 
 #[test]
+fn a_damaged_journal_is_undone_as_far_as_it_can_be_read_and_set_aside_by_force() {
+    let place = Place::new();
+    place.run(&Place::apply(&["--yes"]));
+    let journal = place.path.join("journals/active.journal");
+    let text = fs::read_to_string(&journal).expect("a journal");
+    fs::write(&journal, text.replacen("entry = { step", "entry = { stop", 1)).expect("a journal");
+    for _ in 0..2 {
+        let left = failure(&UNDO, &place.path);
+        assert!(left.contains("active.journal:2: cannot be read"), "{left}");
+        assert!(left.contains("`warmcore host undo --force --journal /"), "{left}");
+    }
+    assert_eq!(place.mask(), "4", "its line is the damaged one");
+    let status = fs::read_to_string(place.path.join("root/proc/4242/task/4242/status")).expect("a status");
+    assert!(status.contains("0-3"), "{status}");
+    let refused = failure(&Place::apply(&["--yes"]), &place.path);
+    assert!(refused.contains("`warmcore host undo --journal /"), "{refused}");
+    let forced = failure(&[&UNDO[..], &["--force"]].concat(), &place.path);
+    assert!(forced.contains("The damaged journal is now /") && forced.contains("/damaged-"), "{forced}");
+    assert!(!journal.exists());
+
+    for contents in ["", "entry = { begun = 0 }\n"] {
+        fs::write(&journal, contents).expect("a journal");
+        let left = failure(&UNDO, &place.path);
+        assert!(left.contains("nothing can be restored") && left.contains("undo --force"), "{left}");
+        let forced = failure(&[&UNDO[..], &["--force"]].concat(), &place.path);
+        assert!(forced.contains("nothing was restored") && !journal.exists(), "{forced}");
+    }
+    assert!(place.run(&UNDO).contains("Nothing to undo"));
+}
+
+#[test]
+fn a_link_in_a_capture_shows_nothing_of_this_machine_and_a_name_begins_no_line() {
+    let place = Place::new();
+    fs::write(place.path.join("secret"), "model name\t: theirs\n").expect("a file");
+    let cpuinfo = place.path.join("root/proc/cpuinfo");
+    fs::remove_file(&cpuinfo).expect("a file");
+    std::os::unix::fs::symlink(place.path.join("secret"), &cpuinfo).expect("a link");
+    fs::create_dir_all(place.path.join("root/sys/class/net/a\nb/queues/rx-0")).expect("a folder");
+    fs::write(place.path.join("root/sys/class/net/a\nb/ifindex"), "7\n").expect("a file");
+    // Its own file may not have the columns of a real one.
+    fs::remove_file(place.path.join("root/proc/4242/stat")).expect("a file");
+    let shown = place.run(&["host", "show", "--root", "root"]);
+    assert!(!shown.contains("theirs"), "{shown}");
+    assert!(shown.contains("a\\nb"), "{shown}");
+}
+
+#[test]
 fn unusable_plans_are_refused_with_file_line_and_field() {
     let place = Place::new();
     for (plan, expected) in [
