@@ -65,8 +65,9 @@ fn set_feature(interface: &str, feature: &CStr, on: bool) -> Result<(), Errno> {
     Netlink::open()?.request(&request, |_| ())
 }
 
-/// Sets the table. One that the driver would choose itself is set by asking for the driver's own: otherwise
-/// the kernel would take it for a wish of the user's, and refuse or not follow later changes of channels.
+/// Sets the table. One that the kernel would choose itself is set by giving the choice back: otherwise the
+/// kernel would take it for a wish of the user's, and refuse channels without those queues. Some drivers
+/// start with another table than the kernel chooses (igb: blocks of entries); that one stays a wish.
 fn set_table(interface: &str, table: &[u32]) -> Result<(), Errno> {
     let queues = driver_settings(interface).and_then(|settings| settings.channels).map_or(0, receiving);
     let is_default = queues > 0 && (0..).zip(table).all(|(at, &queue): (u32, _)| queue == at % queues);

@@ -8,7 +8,7 @@
 
 use super::interrupt::Interrupt;
 use super::location::Value;
-use super::plan::{Plan, Setting};
+use super::plan::{Plan, Setting, SpreadQueues};
 use super::step::{Step, StepKind};
 use super::system::System;
 use crate::ethtool::ChannelCounts;
@@ -55,10 +55,11 @@ pub(super) fn defers(interfaces: &[String], set: &Setting) -> bool {
 }
 
 /// The steps that restore, on undo, what a change of the channels of `interface` resets: the steering of its
-/// queues and the cpus of its interrupts, as they are now.
+/// queues, its RSS table and the cpus of its interrupts, as they are now.
 pub(super) fn reset_by(line: usize, interface: &str, system: &dyn System) -> Vec<Step> {
     let mut settings = queue_settings(interface, system);
     settings.extend(interrupt_settings(interface, system));
+    settings.push(Setting::Indirection { interface: interface.to_owned(), queues: SpreadQueues::First(1) });
     let step = |set: Setting| {
         // What cannot be read cannot be restored either: an interface with one queue has no XPS.
         let original = set.locate(system).ok()?.read(system).ok()?;

@@ -1,6 +1,7 @@
 //! What drivers say, asked of real interfaces in namespaces that each test makes, and compared with what
 //! ethtool(8) and iproute2 print. Nothing of the machine itself is changed.
 
+mod card;
 mod program;
 mod reading;
 mod tuning;

@@ -93,6 +93,8 @@ fn what_the_driver_resets_with_its_channels_is_restored() {
     // As drivers do when queues are made again: no plan names these two.
     scene.write("sys/class/net/eth0/queues/rx-1/rps_cpus", "00000000\n");
     scene.write("sys/class/net/eth0/queues/tx-0/xps_cpus", "0,0000000f\n");
+    let driver = scene.read("warmcore/ethtool/eth0.toml");
+    assert!(driver.contains("indirection = [1, 1,"), "{driver}");
     scene.assert_restorable(&before, "reset by the driver");
 }
 
