@@ -79,7 +79,7 @@ fn a_card_with_rss_is_read_set_and_restored() {
 
     let line = |setting: &str, values: &str| format!("{setting} = {{ interface = '{card}', {values} }}");
     let fewer = line("channels", &format!("combined = {}", combined / 2));
-    apply_and_check(&card, &[fewer.clone()], |applied| {
+    apply_and_check(&card, std::slice::from_ref(&fewer), |applied| {
         let most = applied.indirection.as_ref().unwrap().0.iter().max().copied();
         assert!(most.is_some_and(|queue| queue < combined / 2), "{most:?}");
     });
