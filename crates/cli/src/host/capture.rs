@@ -15,6 +15,9 @@ use warmcore_linux::inventory::{EARLIER, Observation};
 pub(crate) fn run(arguments: &CaptureArguments) -> miette::Result<()> {
     let folder = &arguments.folder;
     refuse_what_is_there(folder)?;
+    fs::create_dir_all(folder)
+        .or_misuse()
+        .wrap_err_with(|| format!("cannot create the folder {}", folder.display()))?;
     let Copy { earlier, later, warning } = match arguments.example {
         Some(made_up) => made_up_copy(&made_up()),
         None => match arguments.root.as_deref() {
@@ -22,9 +25,6 @@ pub(crate) fn run(arguments: &CaptureArguments) -> miette::Result<()> {
             None => watched(arguments.sample)?,
         },
     };
-    fs::create_dir_all(folder)
-        .or_misuse()
-        .wrap_err_with(|| format!("cannot create the folder {}", folder.display()))?;
     for (tree, folder) in [(Some(&later), folder.clone()), (earlier.as_ref(), folder.join(EARLIER))] {
         let Some(tree) = tree else { continue };
         tree.write_to(&folder)
