@@ -2,7 +2,7 @@
 
 use super::sched::{ScxCommand, TraceArguments};
 use super::tune::TuneCommand;
-use super::{quantity, values};
+use super::{quantity, values, whole};
 use clap::builder::TypedValueParser;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
@@ -116,7 +116,7 @@ pub(crate) struct PlanArguments {
     pub(crate) interfaces: Vec<String>,
 
     /// Keep so many cores for interrupts and nothing else
-    #[arg(long, value_name = "CORES", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "CORES", value_parser = whole::count::<u16>(1..=4096))]
     pub(crate) interrupt_cores: Option<u16>,
 
     /// Give each thread a cpu of its own, instead of one mask to each process
