@@ -53,12 +53,22 @@ fn rustc(program: &Path, executable: &Path, roots: &[&str]) -> Command {
     command
 }
 
+/// Adds the target. Of several tests that do so at once, one may fail although the target is there afterwards.
 fn install_target() {
-    let output =
-        Command::new("rustup").args(["target", "list", "--installed"]).output().expect("rustup starts");
-    if String::from_utf8_lossy(&output.stdout).lines().any(|line| line == TARGET) {
-        return;
+    let is_installed = || {
+        let output =
+            Command::new("rustup").args(["target", "list", "--installed"]).output().expect("rustup starts");
+        String::from_utf8_lossy(&output.stdout).lines().any(|line| line == TARGET)
+    };
+    for _ in 0..30 {
+        if is_installed() {
+            return;
+        }
+        let added = Command::new("rustup").args(["target", "add", TARGET]).status().expect("rustup starts");
+        if added.success() {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_secs(1));
     }
-    let added = Command::new("rustup").args(["target", "add", TARGET]).status().expect("rustup starts");
-    assert!(added.success(), "this test needs the target {TARGET}: `rustup target add {TARGET}`");
+    panic!("this test needs the target {TARGET}: `rustup target add {TARGET}`");
 }
