@@ -27,7 +27,7 @@ const DONE: u16 = 3;
 const LONGEST: usize = 1 << 17;
 
 /// The kernel answers at once; this only keeps a broken one from holding us up.
-const PATIENCE: Duration = Duration::from_secs(2);
+const RECEIVE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A socket to the kernel, in the network namespace in which it was opened.
 #[derive(Debug)]
@@ -52,7 +52,7 @@ impl Netlink {
     fn open(protocol: rustix::net::Protocol) -> Result<Self, Errno> {
         let flags = SocketFlags::CLOEXEC;
         let socket = socket_with(AddressFamily::NETLINK, SocketType::RAW, flags, Some(protocol))?;
-        set_socket_timeout(&socket, Timeout::Recv, Some(PATIENCE))?;
+        set_socket_timeout(&socket, Timeout::Recv, Some(RECEIVE_TIMEOUT))?;
         Ok(Self { socket, sequence: 0, families: BTreeMap::new(), buffer: vec![0; LONGEST] })
     }
 

@@ -25,9 +25,9 @@ pub(crate) fn summary(placement: &HostPlacement) -> String {
         text += &format!("{more} more changes are in the plan.\n");
     }
     let changes: usize = groups.iter().map(Group::len).sum();
-    let kept = placement.lines.len() - changes;
-    if kept > 0 {
-        text += &format!("{kept} more lines hold what is placed well already.\n");
+    let unchanged = placement.lines.len() - changes;
+    if unchanged > 0 {
+        text += &format!("{unchanged} more lines hold what is placed well already.\n");
     }
     text += &format!("\n{}", forecast(placement));
     for note in &placement.notes {

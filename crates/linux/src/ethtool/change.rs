@@ -39,7 +39,7 @@ impl ChannelCounts {
     }
 
     /// The counts of `channels` for the kinds that have a number here; `None` if it lacks one of them.
-    fn of(self, channels: &Channels) -> Option<Self> {
+    fn current(self, channels: &Channels) -> Option<Self> {
         let there = [channels.combined, channels.receive, channels.transmit];
         let mut counts = self.counts();
         for (count, there) in counts.iter_mut().zip(there).filter(|(count, _)| count.is_some()) {
@@ -90,7 +90,7 @@ impl DriverSettings {
     /// The value of `setting` as text; `None` if the driver does not have it.
     pub(crate) fn text(&self, setting: DriverSetting) -> Option<String> {
         match setting {
-            DriverSetting::Channels(kinds) => kinds.of(&self.channels?).map(ChannelCounts::text),
+            DriverSetting::Channels(kinds) => kinds.current(&self.channels?).map(ChannelCounts::text),
             DriverSetting::Indirection => self.indirection.as_ref().map(|table| table_text(&table.0)),
             DriverSetting::Ntuple => self.features.ntuple.map(|feature| u32::from(feature.on).to_string()),
         }

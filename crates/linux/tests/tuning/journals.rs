@@ -84,8 +84,8 @@ fn of_a_damaged_journal_every_readable_setting_is_restored_and_it_stays_until_fo
 
         let forced = scene.undo_through(&scene.disk(), true).unwrap().unwrap();
         assert!(!forced.is_complete(), "the value of line 4 may be in force");
-        let aside = forced.set_aside.unwrap();
-        assert!(aside.exists() && !journal(&scene).exists());
+        let moved = forced.set_aside.unwrap();
+        assert!(moved.exists() && !journal(&scene).exists());
         scene.write("proc/irq/default_smp_affinity", "f\n");
         assert_eq!(scene.snapshot(), before);
         assert_eq!(scene.apply_through(&scene.disk()), Ok(()));
@@ -106,8 +106,8 @@ fn a_journal_without_a_head_gives_advice_to_undo_and_to_apply() {
         let refused = scene.journals.begin(&disk, Vec::new(), false).unwrap_err();
         assert!(matches!(refused, JournalError::Headless { .. }), "{refused}");
         assert_eq!(scene.snapshot(), applied);
-        let aside = scene.journals.set_aside(&disk).unwrap().unwrap();
-        assert_eq!(fs::read(aside).unwrap(), contents);
+        let moved = scene.journals.set_aside(&disk).unwrap().unwrap();
+        assert_eq!(fs::read(moved).unwrap(), contents);
         assert_eq!(scene.journals.set_aside(&disk).unwrap(), None);
     }
 }

@@ -52,11 +52,11 @@ fn readers(context: &Context<'_>) -> Vec<CpuSet> {
         return masks::choose(context, &CpuSet::default());
     }
     let single = threads::choose(&context.pool, context.request.goal, &context.threads, &context.queues);
-    let kept = |(thread, cpu): (&target_threads::TargetThread<'_>, CpuId)| match thread.dedicated {
+    let mask = |(thread, cpu): (&target_threads::TargetThread<'_>, CpuId)| match thread.dedicated {
         true => thread.current.clone(),
         false => CpuSet::from_iter([cpu]),
     };
-    context.threads.iter().zip(single).map(kept).collect()
+    context.threads.iter().zip(single).map(mask).collect()
 }
 
 fn placements(context: &Context<'_>, readers: &[CpuSet]) -> Vec<Queues> {
