@@ -2,11 +2,11 @@
 
 use proptest::prelude::*;
 use std::collections::BTreeSet;
-use warmcore_linux::ethtool::Threaded;
-use warmcore_linux::fake::{Tree, hosts};
+use warmcore_linux::ethtool::{Channels, DriverSettings, Indirection, Napi, Threaded};
+use warmcore_linux::fake::{Device, FakeHost, Nic, Tree, hosts};
 use warmcore_linux::inventory::{BlindSpot, Direction, Interrupt, Managed};
 use warmcore_linux::{Inventory, Probe, ProbeError, Rates};
-use warmcore_topology::CpuSet;
+use warmcore_topology::{CpuSet, synthetic};
 use warmcore_units::{CpuId, Nanos, PerSecond};
 
 fn inventory(tree: &Tree) -> Inventory {
@@ -465,4 +465,31 @@ fn what_a_driver_says_is_read_from_a_copy_and_names_the_queues_of_interrupts() {
     tree.put("warmcore/ethtool/eth0.toml", "[channels]\ncombined = many");
     let error = Probe::fake(tree).inventory().expect_err("a malformed document").to_string();
     assert!(error.contains("warmcore/ethtool/eth0.toml"), "{error}");
+}
+
+#[test]
+fn what_the_driver_of_a_fake_card_says_is_in_the_inventory_and_its_capture() {
+    let settings = DriverSettings {
+        channels: Some(Channels { combined: Some(2), combined_max: Some(8), ..Channels::default() }),
+        indirection: Some(Indirection(vec![0, 1, 1, 1])),
+        napi: vec![Napi { id: 8193, receive: vec![0], transmit: vec![0], ..Napi::default() }],
+        ..DriverSettings::default()
+    };
+    let read = |driver_settings: Option<DriverSettings>| {
+        let mut host = FakeHost::new(synthetic::virtual_machine(2));
+        host.devices = vec![Device {
+            address: "0000:00:03.0".to_owned(),
+            driver: "ice".to_owned(),
+            node: None,
+            virtio: None,
+            nic: Some(Nic { name: "eth0".to_owned(), receive: 2, transmit: 2, driver_settings }),
+            vectors: Vec::new(),
+        }];
+        let (probe, recording) = Probe::fake(host.tree()).recorded();
+        let seen = probe.inventory().expect("a valid tree");
+        assert_eq!(inventory(&recording.tree()), seen);
+        interface(&seen, "eth0").driver_settings.clone()
+    };
+    assert_eq!(read(Some(settings.clone())), Some(settings));
+    assert_eq!(read(None), None);
 }

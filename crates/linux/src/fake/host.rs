@@ -3,6 +3,7 @@
 use super::interrupts::InterruptTable;
 use super::processes::{self, Thread};
 use super::{Cgroup, Tree};
+use crate::ethtool::{self, DriverSettings};
 use std::collections::BTreeMap;
 use warmcore_topology::{CpuSet, Machine};
 use warmcore_units::CpuId;
@@ -61,6 +62,8 @@ pub struct Nic {
     pub receive: u32,
     /// How many transmit queues it has.
     pub transmit: u32,
+    /// What its driver says, as a capture has it; `None` if it says nothing.
+    pub driver_settings: Option<DriverSettings>,
 }
 
 /// An interrupt of a device.
@@ -213,6 +216,10 @@ impl FakeHost {
         };
         tree.put(format!("{parent}/net/{}/ifindex", nic.name), index);
         put_interface(tree, &nic.name, index, nic.receive, nic.transmit);
+        if let Some(settings) = &nic.driver_settings {
+            let text = toml::to_string(settings).expect("plain values can be written");
+            tree.put(ethtool::file(&nic.name), text.trim_end());
+        }
         let sends = |vector: &&Vector| vector.action.contains("output");
         let received: u64 =
             device.vectors.iter().filter(|vector| !sends(vector)).map(|vector| vector.count).sum();

@@ -154,7 +154,7 @@ pub fn small_vm() -> Tree {
         vector("virtio2-input.0", 99_831),
         vector("virtio2-output.0", 74_713),
     ];
-    let nic = Nic { name: "eth0".to_owned(), receive: 1, transmit: 1 };
+    let nic = Nic { name: "eth0".to_owned(), receive: 1, transmit: 1, driver_settings: None };
     host.devices = vec![Device {
         address: "0000:00:03.0".to_owned(),
         driver: "virtio_net".to_owned(),
@@ -278,7 +278,7 @@ fn nic(address: &str, name: &str, queues: u32, node: Option<u32>, cpus: &CpuSet)
         driver: "ice".to_owned(),
         node,
         virtio: None,
-        nic: Some(Nic { name: name.to_owned(), receive: queues, transmit: queues }),
+        nic: Some(Nic { name: name.to_owned(), receive: queues, transmit: queues, driver_settings: None }),
         vectors: (0..queues).zip(in_turn.into_iter().cycle()).map(vector).collect(),
     }
 }

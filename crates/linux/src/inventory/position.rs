@@ -67,7 +67,12 @@ mod tests {
             driver: "gve".to_owned(),
             node: None,
             virtio: None,
-            nic: Some(Nic { name: "eth0".to_owned(), receive: count, transmit: count }),
+            nic: Some(Nic {
+                name: "eth0".to_owned(),
+                receive: count,
+                transmit: count,
+                driver_settings: None,
+            }),
             vectors: actions.iter().map(vector).collect(),
         }];
         let inventory = Probe::fake(host.tree()).inventory().expect("a sound tree");

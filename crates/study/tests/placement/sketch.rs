@@ -42,7 +42,12 @@ impl Sketch {
             driver: "ice".to_owned(),
             node: Some(0),
             virtio: None,
-            nic: Some(Nic { name: "eth0".to_owned(), receive: queues, transmit: queues }),
+            nic: Some(Nic {
+                name: "eth0".to_owned(),
+                receive: queues,
+                transmit: queues,
+                driver_settings: None,
+            }),
             vectors: self.queues.iter().enumerate().map(vector).collect(),
         }];
         let mut tree = host.tree().running(&hosts::server(&self.threads, &all.to_string()));
