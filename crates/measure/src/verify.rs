@@ -17,7 +17,7 @@
 //! | [`results`] | the results for other programs |
 //!
 //! What must hold: a run's changes are journalled like those of `host apply`, and all of them are
-//! undone when the run ends, however it ends.
+//! undone when the run ends, however it ends. A plan is kept only if that is asked for and it brings a gain.
 
 pub mod built_in;
 pub mod findings;
@@ -28,7 +28,7 @@ pub mod work;
 
 use crate::blocks::{BlockDesign, BlockError, BlockRun};
 use crate::model::Model;
-use findings::VerificationFindings;
+use findings::{Conclusion, VerificationFindings};
 use model_plan::model_plan;
 use monitor::{Monitor, ResourceUse};
 use std::sync::atomic::AtomicBool;
@@ -62,6 +62,8 @@ pub struct Verification<'a> {
     pub time: Duration,
     /// How runs are arranged.
     pub blocks: BlockDesign,
+    /// Whether the plan is applied in the end, to stay, if it brings a gain.
+    pub keep: bool,
 }
 
 /// Why a plan could not be verified. All changes are undone, unless the error is
@@ -129,7 +131,14 @@ impl Verification<'_> {
             BlockError::Run(error) => error,
             BlockError::Interrupted => VerifyError::Interrupted,
         })?;
-        VerificationFindings::new(&models, &tried, &self.work, &monitor, &counters).ok_or(VerifyError::Idle)
+        let mut findings = VerificationFindings::new(&models, &tried, &self.work, &monitor, &counters)
+            .ok_or(VerifyError::Idle)?;
+        if self.keep && findings.conclusion() == Conclusion::Gain {
+            let steps = changes(steps(self.plan, self.system)?);
+            apply(self.directory.begin(self.system, steps, false)?, stop)?;
+            findings.kept = true;
+        }
+        Ok(findings)
     }
 
     /// One run under `model`. Its changes are undone afterwards.

@@ -15,6 +15,7 @@
 //! | `masks` | the cpus of each reading process |
 //! | `threads` | a cpu for each thread, where each is to have its own |
 //! | `spread` | queues over the cores near their device |
+//! | `channels`, `asked` | how many queues a device has, and what else its user asks for |
 //! | `queues` | queues on or beside the cpus of pinned readers |
 //! | `sending` | which cpus send through which transmit queue |
 //! | `proposals` | the placements that are worth a comparison, for throughput or for latency |
@@ -32,6 +33,8 @@
 //! host; every gain is computed, or says why it cannot be; and renumbering the same cpus gives the
 //! same plan, except among cpus that nothing distinguishes.
 
+mod asked;
+mod channels;
 mod checks;
 mod context;
 mod cost_model;
@@ -58,6 +61,7 @@ pub use cost_model::{NoPrediction, Performance};
 pub use gain::{Gain, Unpriced};
 pub use line::PlannedLine;
 
+use asked::Asked;
 use context::Context;
 use core::fmt;
 use core::str::FromStr;
@@ -106,6 +110,10 @@ pub struct Request<'a> {
     pub interfaces: &'a [String],
     /// How many cores are for interrupts and nothing else.
     pub interrupt_cores: Option<usize>,
+    /// Whether these interfaces get as many channels as there are cores near them.
+    pub channels: bool,
+    /// Whether these interfaces poll in kernel threads.
+    pub threaded_napi: bool,
     /// Whether each thread gets a cpu of its own; otherwise each process gets a mask.
     pub pin: bool,
     /// How many packets arrive; `None`: as many as were seen to.
@@ -163,6 +171,16 @@ pub enum Unplaceable {
     /// The interface has no interrupts.
     #[error("no interrupts of {0} can be told: it has no device of its own, or the kernel shows none")]
     NoQueuesOf(String),
+    /// A setting that was asked for cannot be planned.
+    #[error("{what} of {name} cannot be planned: {why}")]
+    Unchangeable {
+        /// The setting.
+        what: &'static str,
+        /// The interface.
+        name: String,
+        /// Why not.
+        why: String,
+    },
     /// Too few packets arrive.
     #[error(
         "packets arrive at {0}: their work is a small part of one cpu, wherever it is done. Plan while the host is busy, give \
@@ -245,8 +263,12 @@ pub fn place(observed: &Observation, request: &Request<'_>) -> Result<HostPlacem
         }
     };
     let performance = context.performance(&proposal);
-    worth::check(&context, &proposal, &lines, performance.as_ref().ok())?;
-    Ok(host_placement(&context, lines, performance))
+    let asked = Asked::new(&context)?;
+    if asked.is_empty() {
+        worth::check(&context, &proposal, &lines, performance.as_ref().ok())?;
+    }
+    let performance = if asked.changes_channels() { Err(channels::no_forecast()) } else { performance };
+    Ok(host_placement(&context, asked.with(lines), performance))
 }
 
 fn host_placement(

@@ -115,6 +115,15 @@ pub(crate) struct PlanArguments {
     #[arg(long = "nic", value_name = "INTERFACE", conflicts_with = "subject")]
     pub(crate) interfaces: Vec<String>,
 
+    /// Give these interfaces as many channels as there are cores near them; their links go down for up to some
+    /// seconds when it is applied, and again when it is undone
+    #[arg(long, requires = "interfaces")]
+    pub(crate) channels: bool,
+
+    /// Let the kernel poll these interfaces in threads, which the scheduler places
+    #[arg(long, requires = "interfaces")]
+    pub(crate) threaded_napi: bool,
+
     /// Keep so many cores for interrupts and nothing else
     #[arg(long, value_name = "CORES", value_parser = whole::count::<u16>(1..=4096))]
     pub(crate) interrupt_cores: Option<u16>,

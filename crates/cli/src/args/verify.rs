@@ -17,6 +17,10 @@ pub(crate) struct VerifyArguments {
     #[arg(long)]
     pub(crate) yes: bool,
 
+    /// Apply the plan in the end if it brings a gain: `warmcore host undo` takes it back
+    #[arg(long, requires = "yes")]
+    pub(crate) keep: bool,
+
     /// The program that makes the load, started for every run and ended with it [default: what runs
     /// anyway, if the plan places its threads or --interface says where it is seen; else a transfer
     /// between two network namespaces, on the cpus that the plan sends packets to]

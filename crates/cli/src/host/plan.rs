@@ -25,6 +25,8 @@ pub(crate) fn run(arguments: &PlanArguments) -> miette::Result<()> {
         target: arguments.subject.as_ref().unwrap_or(&evident),
         interfaces: &arguments.interfaces,
         interrupt_cores: arguments.interrupt_cores.map(usize::from),
+        channels: arguments.channels,
+        threaded_napi: arguments.threaded_napi,
         pin: arguments.pin,
         goal: arguments.goal,
         rate: arguments.rate,
@@ -33,7 +35,7 @@ pub(crate) fn run(arguments: &PlanArguments) -> miette::Result<()> {
     describe(&request);
     let placement = place(&observed, &request).map_err(|why| match why {
         Unplaceable::NoThreads(_) if arguments.subject.is_some() => misuse(format!("--for: {why}")),
-        Unplaceable::NoInterface { .. } => misuse(format!("--nic: {why}")),
+        Unplaceable::NoInterface { .. } | Unplaceable::Unchangeable { .. } => misuse(format!("--nic: {why}")),
         why => miette!("no plan: {why}"),
     })?;
     let changes = placement.lines.iter().filter(|line| line.changes).count();

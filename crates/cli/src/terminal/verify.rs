@@ -7,7 +7,7 @@ use warmcore_measure::verify::monitor::ResourceUse;
 use warmcore_stats::blocks::ChangeVerdict;
 use warmcore_units::PerSecond;
 
-/// The models, the control, and the conclusion about the plan.
+/// The decision about the plan, and the models it rests on.
 pub(crate) fn summary(findings: &VerificationFindings) -> String {
     let rate = if findings.work.is_bits() { "Gbit/s" } else { "rate" };
     let mut table =
@@ -15,13 +15,12 @@ pub(crate) fn summary(findings: &VerificationFindings) -> String {
     for found in &findings.models {
         table.add_row(row(findings, found));
     }
-    let mut text = format!(
-        "\n{table}\nMedians [least, greatest] of {} blocks; changes with 95% intervals.\n",
-        findings.models[0].rate.0.len()
-    );
-    text += &format!("The same twice (A/A, none against none): {}.\n", changes_in_words(&findings.control));
-    text += &noted(findings);
-    text + &format!("\n{}\n", conclusion(findings))
+    format!(
+        "\n{}\n\n{table}\nMedians [least, greatest] of {} blocks; changes are of geometric means, with 95% intervals.\n{}",
+        decision(findings),
+        findings.models[0].rate.0.len(),
+        noted(findings)
+    )
 }
 
 fn row(findings: &VerificationFindings, found: &ModelFindings) -> [String; 7] {
@@ -55,7 +54,7 @@ const fn word(verdict: ChangeVerdict) -> &'static str {
 }
 
 fn changes_in_words(changes: &Changes) -> String {
-    format!("{}, per busy cpu {}", changes.rate, changes.per_cpu)
+    format!("rate {}, work per busy cpu {}", changes.rate, changes.per_cpu)
 }
 
 /// What else was measured, and which runs were disturbed.
@@ -102,19 +101,29 @@ fn counted(findings: &VerificationFindings) -> String {
     format!("{table}{cycles}{}\n", findings.coverage)
 }
 
-fn conclusion(findings: &VerificationFindings) -> &'static str {
-    match findings.conclusion() {
+/// What is to be done about the plan: kept or taken back, by how much it changes what, and how much no plan differs
+/// from itself.
+fn decision(findings: &VerificationFindings) -> String {
+    let (outcome, advice) = match findings.conclusion() {
+        Conclusion::Gain if findings.kept => ("Kept, it brings a gain", "`warmcore host undo` takes it back"),
         Conclusion::Gain => {
-            "The plan brings a gain here. Everything is as it was before: `warmcore host apply` makes it stay."
+            ("Taken back, though it brings a gain", "`warmcore host apply`, or --keep here, makes it stay")
         }
-        Conclusion::Loss => "The plan makes it worse here: taken back.",
-        Conclusion::Mixed => {
-            "The plan does more work but takes more cpu time for it, or less of both: taken back. Whether that \
-             is a gain is for you to weigh."
-        }
-        Conclusion::NotVisible => {
-            "No effect visible here beyond what the same setting may differ from itself (A/A): taken back. More --blocks, a \
-             longer --time or a quieter machine show smaller ones."
-        }
-    }
+        Conclusion::Loss => ("Taken back, it makes things worse", "do not apply it for this load"),
+        Conclusion::Mixed => (
+            "Taken back, it does more work but takes more cpu time for it, or less of both",
+            "whether that is a gain is for you to weigh",
+        ),
+        Conclusion::NotVisible => (
+            "Taken back, no effect is visible beyond what the same setting differs from itself",
+            "more --blocks, a longer --time or a quieter machine show smaller ones",
+        ),
+    };
+    let changed = findings.of_plan().map(|(changes, _)| format!(": {}", changes_in_words(&changes)));
+    format!(
+        "{outcome}{}; the same setting tried twice (A/A): {}. {}",
+        changed.unwrap_or_default(),
+        changes_in_words(&findings.control),
+        sentence(advice)
+    )
 }

@@ -58,6 +58,7 @@ pub(super) fn run(arguments: &VerifyArguments) -> miette::Result<()> {
         work,
         time: arguments.time,
         blocks,
+        keep: arguments.keep,
     };
     let findings = verification.run(interrupt::catch()?).map_err(|error| document.report(&error))?;
     let text = if arguments.json {

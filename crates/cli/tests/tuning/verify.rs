@@ -151,6 +151,33 @@ fn what_cannot_be_verified_is_refused_and_nothing_is_left() {
 }
 
 #[test]
+fn a_plan_is_kept_only_if_that_is_asked_for_and_it_gains() {
+    let Some(scene) = Scene::new() else { return };
+    let benchmark = |placed: u32, not: u32| {
+        let steered = "grep -q 1 /sys/class/net/wire0/queues/rx-0/rps_cpus";
+        format!("sh -c 'python3 -c \"sum(range(3_000_000))\"; {steered} && echo {placed} || echo {not}'")
+    };
+    for (placed, keep, expected) in [
+        (200, true, "Kept, it brings a gain: rate +100.0%"),
+        (200, false, "Taken back, though it brings a gain: rate +100.0%"),
+        (50, true, "Taken back, it makes things worse: rate -50.0%"),
+        (100, true, "Taken back, no effect is visible"),
+    ] {
+        let program = benchmark(placed, 100);
+        let flags = ["--benchmark", &program, "--yes", "--foreign", "100%", "--keep"];
+        let tried = scene.verify(&flags[..flags.len() - usize::from(!keep)]);
+        let said = text(&tried.stdout);
+        assert!(tried.status.success(), "{}", text(&tried.stderr));
+        let decision = said.lines().find(|line| line.contains("(A/A)")).unwrap_or_default();
+        assert!(decision.starts_with(expected), "{placed}: {said}");
+        let stays = expected.starts_with("Kept");
+        assert_eq!(queues(&scene.lab, scene.folder.path()) == scene.applied, stays, "{said}");
+        assert_eq!(scene.undo().contains("5 values restored"), stays);
+        assert!(scene.is_as_before());
+    }
+}
+
+#[test]
 fn a_plan_that_is_applied_is_not_taken_back_by_trying_another() {
     let Some(scene) = Scene::new() else { return };
     let run = |arguments: &[&str]| {
@@ -208,7 +235,7 @@ fn without_a_load_a_transfer_is_the_load() {
     let tried = scene.verify(&["--yes", "--foreign", "100%"]);
     let said = text(&tried.stdout);
     assert!(tried.status.success(), "{}", text(&tried.stderr));
-    for expected in ["Gbit/s", "The same twice (A/A", "ycles are"] {
+    for expected in ["Gbit/s", "the same setting tried twice (A/A): rate", "ycles are"] {
         assert!(said.contains(expected), "{expected}: {said}");
     }
     assert!(scene.is_as_before() && scene.undo().contains("Nothing to undo"));

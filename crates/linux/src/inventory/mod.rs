@@ -72,8 +72,8 @@ pub use rates::{CpuRates, InterfaceRate, InterruptRate, Rates, ThreadRate};
 pub use receivers::Receiver;
 pub use rivals::{Evidence, LinkFile, OverwrittenSettings, Rival};
 pub use sockets::Sockets;
-pub(crate) use threads::cpuset_group;
 pub use threads::{Cpuset, Thread, ThreadKey};
+pub(crate) use threads::{cpuset_files, cpuset_group};
 
 use crate::probe::cpus::node_lists;
 use crate::probe::{Malformed, ProbeError, Warning};

@@ -61,6 +61,8 @@ pub struct Cpuset {
     pub group: String,
     /// Its cpus.
     pub cpus: CpuSet,
+    /// Those that were set for the group itself, perhaps none; `None` if they cannot be set.
+    pub own: Option<CpuSet>,
 }
 
 /// The processes of a machine and their busy threads.
@@ -176,11 +178,26 @@ impl Groups {
         let Some(group) = cpuset_group(&text) else { return Ok(None) };
         let known = self.cpusets.iter().any(|cpuset| cpuset.group == group);
         if let Some(cpus) = cpuset_of(tree, &text)?.filter(|_| !known) {
-            self.cpusets.push(Cpuset { group: group.clone(), cpus });
+            let own = own_cpuset(tree, &group)?;
+            self.cpusets.push(Cpuset { group: group.clone(), cpus, own });
         }
         self.seen.insert(text, group.clone());
         Ok(Some(group))
     }
+}
+
+/// The files that may hold the cpus that were set for `group`: in version 2, and in version 1.
+pub(crate) fn cpuset_files(group: &str) -> [String; 2] {
+    ["", "/cpuset"].map(|mount| format!("sys/fs/cgroup{mount}{group}/cpuset.cpus"))
+}
+
+fn own_cpuset(tree: &Tree, group: &str) -> Result<Option<CpuSet>, Malformed> {
+    for file in cpuset_files(group) {
+        if let Some(cpus) = tree.cpus(file)? {
+            return Ok(Some(cpus));
+        }
+    }
+    Ok(None)
 }
 
 /// Returns the path of the control group that has the cpuset: the one of version 1 if there is one, or

@@ -120,9 +120,10 @@ fn action(system: &dyn System, number: u32) -> io::Result<Option<String>> {
     }
 }
 
-/// Returns the number at the end of an action's name: 3 for `eth0-TxRx-3`, `virtio2-input.3` and
+/// Returns the number at the end of an action's name, by which a line may name it: 3 for `eth0-TxRx-3`, `virtio2-input.3` and
 /// `mlx5_comp3@pci:0000:3b:00.0`.
-fn queue_of(action: &str) -> Option<u32> {
+#[must_use]
+pub fn queue_of(action: &str) -> Option<u32> {
     let name = action.split('@').next()?;
     let digits = name.len() - name.trim_end_matches(|c: char| c.is_ascii_digit()).len();
     name[name.len() - digits..].parse().ok()

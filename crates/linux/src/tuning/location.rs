@@ -6,7 +6,7 @@ pub use super::locate_error::LocateError;
 use super::interrupt::Interrupt;
 use super::plan::Setting;
 use super::system::{System, is_absent};
-use super::{bitmap, spread, thread};
+use super::{bitmap, cpuset, spread, thread};
 use crate::ethtool::{ChannelCounts, DriverSetting, parse_table, table_text};
 use rustix::io::Errno;
 use std::collections::BTreeSet;
@@ -74,7 +74,8 @@ impl Setting {
             | Self::DefaultInterrupt { cpus }
             | Self::RpsCpus { cpus, .. }
             | Self::XpsCpus { cpus, .. }
-            | Self::Thread { cpus, .. } => Value::new(cpus),
+            | Self::Thread { cpus, .. }
+            | Self::Cpuset { cpus, .. } => Value::new(cpus),
         }
     }
 
@@ -141,6 +142,9 @@ impl Setting {
                     return Err(Fault::new("thread", thread, expected).into());
                 }
                 Ok(Location::Thread { process: *pid, thread })
+            }
+            Self::Cpuset { group, .. } => {
+                cpuset::find(system, group).map(|file| Location::File { file, notation: Notation::List })
             }
         }
     }

@@ -15,6 +15,7 @@
 //! | [`location`] | finds the file or thread of a setting, and the notation of its value |
 //! | [`step`] | one change, with the current value |
 //! | `channels` | what a change of channels brings with it |
+//! | `cpuset` | the file of a control group's cpus |
 //! | `spread` | the queues over which hashes spread flows |
 //! | [`journal`], [`entries`] | the changes to make, and the progress |
 //! | [`apply`](mod@apply) | applies all changes, or none |
@@ -32,6 +33,7 @@ pub mod admission;
 pub mod apply;
 pub(crate) mod bitmap;
 mod channels;
+mod cpuset;
 pub mod entries;
 pub mod fingerprint;
 mod heirs;
@@ -56,6 +58,7 @@ pub use admission::{AdmissionOptions, admit};
 pub use apply::{ApplyError, StepOutcome, apply};
 pub use fingerprint::Fingerprint;
 pub use heirs::LeftProcess;
+pub use interrupt::queue_of;
 pub use journal::{Journal, JournalDirectory};
 pub use journal_error::JournalError;
 pub use parse::Damage;

@@ -18,10 +18,10 @@
 //! set = { thread = { pid = 4242, started = 8311, name = "server", cpus = "1" } }
 //! ```
 
-use super::channels;
 use super::fingerprint::{Fingerprint, check_interface_name};
 use super::location::Value;
 pub use super::spread::SpreadQueues;
+use super::{channels, cpuset};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -169,6 +169,13 @@ pub enum Setting {
         /// At least one.
         cpus: CpuSet,
     },
+    /// The cpus of a control group: where its threads may run, those that start later included.
+    Cpuset {
+        /// Its path, such as `/system.slice/nginx.service`.
+        group: String,
+        /// At least one.
+        cpus: CpuSet,
+    },
 }
 
 impl Plan {
@@ -225,7 +232,7 @@ impl Setting {
     /// Whether it places threads.
     #[must_use]
     pub const fn places_threads(&self) -> bool {
-        matches!(self, Self::Thread { .. })
+        matches!(self, Self::Thread { .. } | Self::Cpuset { .. })
     }
 
     /// The wanted cpus, if the setting has cpus.
@@ -236,7 +243,8 @@ impl Setting {
             | Self::DefaultInterrupt { cpus }
             | Self::RpsCpus { cpus, .. }
             | Self::XpsCpus { cpus, .. }
-            | Self::Thread { cpus, .. } => Some(cpus),
+            | Self::Thread { cpus, .. }
+            | Self::Cpuset { cpus, .. } => Some(cpus),
             _ => None,
         }
     }
@@ -277,6 +285,7 @@ impl Setting {
             Self::Ntuple { .. } => "ntuple",
             Self::ThreadedNapi { .. } => "threaded_napi",
             Self::Thread { .. } => "thread",
+            Self::Cpuset { .. } => "cpuset",
         }
     }
 
@@ -294,6 +303,7 @@ impl Setting {
                 check_some(cpus)
             }
             Self::DefaultInterrupt { cpus } | Self::Thread { cpus, .. } => check_some(cpus),
+            Self::Cpuset { group, cpus } => cpuset::check(group).and_then(|()| check_some(cpus)),
             Self::RpsFlows { flows, .. } | Self::GlobalFlows { flows } => check_flows(*flows),
             Self::Indirection { queues, .. } => queues.check(),
             _ => match self.wanted() {
@@ -330,6 +340,7 @@ impl fmt::Display for Setting {
                 write!(f, "thread {thread} of {} ({pid})", name.escape_debug())
             }
             Self::Thread { pid, name, .. } => write!(f, "all threads of {} ({pid})", name.escape_debug()),
+            Self::Cpuset { group, .. } => write!(f, "cpus of control group {}", group.escape_debug()),
         }
     }
 }

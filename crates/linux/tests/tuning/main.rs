@@ -4,6 +4,7 @@
 mod beneath;
 mod channels;
 mod faults;
+mod groups;
 mod journals;
 mod killed;
 mod outcomes;

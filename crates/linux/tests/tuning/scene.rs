@@ -60,6 +60,9 @@ const PLAN: &str = r#"
 
     [[lines]]
     set = { threaded_napi = { interface = "eth0", on = true } }
+
+    [[lines]]
+    set = { cpuset = { group = "/system.slice/server.service", cpus = "2-3" } }
 "#;
 
 /// What the driver of the network card says, as a capture writes it.
@@ -197,6 +200,7 @@ fn tree() -> Tree {
     tree.put("proc/irq/default_smp_affinity", "f");
     tree.put("proc/sys/net/core/rps_sock_flow_entries", 0);
     tree.put("sys/class/net/eth0/threaded", 0);
+    tree.put("sys/fs/cgroup/system.slice/server.service/cpuset.cpus", "");
     tree.put("sys/bus/pci/devices/0000:00:03.0/virtio0/net/eth0/ifindex", 2);
     tree.put("warmcore/ethtool/eth0.toml", DRIVER);
     for queue in 0..2 {

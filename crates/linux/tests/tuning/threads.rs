@@ -15,18 +15,18 @@ use warmcore_linux::tuning::{
 use warmcore_topology::CpuSet;
 
 /// A process that sleeps until this is dropped.
-struct Sleeper(Child);
+pub(crate) struct Sleeper(Child);
 
 impl Sleeper {
-    fn start() -> Self {
+    pub(crate) fn start() -> Self {
         Self(Command::new("sleep").arg("1000").stdin(Stdio::null()).spawn().unwrap())
     }
 
-    fn pid(&self) -> u32 {
+    pub(crate) fn pid(&self) -> u32 {
         self.0.id()
     }
 
-    fn mask(&self) -> CpuSet {
+    pub(crate) fn mask(&self) -> CpuSet {
         Disk::default().mask(self.pid(), self.pid()).unwrap()
     }
 }

@@ -30,6 +30,8 @@ pub struct VerificationFindings {
     pub discarded: usize,
     /// Disturbed runs that were kept.
     pub disturbed: usize,
+    /// Whether the plan is in force, to stay.
+    pub kept: bool,
 }
 
 /// The findings of one model.
@@ -117,17 +119,20 @@ impl VerificationFindings {
             coverage: Coverage::new(counters, &counted),
             discarded: runs().map(|tried| tried.discarded).sum(),
             disturbed: runs().filter(|tried| tried.disturbed).count(),
+            kept: false,
         })
     }
 
     /// The conclusion about the plan as a whole.
     #[must_use]
     pub fn conclusion(&self) -> Conclusion {
-        let full = self.models.iter().filter(|found| found.model == Model::Full);
-        full.filter_map(|found| found.against_none)
-            .map(|(_, verdicts)| verdicts.conclusion())
-            .next()
-            .unwrap_or(Conclusion::NotVisible)
+        self.of_plan().map_or(Conclusion::NotVisible, |(_, verdicts)| verdicts.conclusion())
+    }
+
+    /// What the plan as a whole changes; `None` if it was not tried.
+    #[must_use]
+    pub fn of_plan(&self) -> Option<(Changes, ChangeVerdicts)> {
+        self.models.iter().find(|found| found.model == Model::Full)?.against_none
     }
 }
 

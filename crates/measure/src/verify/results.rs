@@ -18,6 +18,8 @@ pub struct VerificationResults {
     pub unit: &'static str,
     /// `gain`, `loss`, `mixed` or `not-visible`.
     pub conclusion: &'static str,
+    /// Whether the plan is in force, to stay.
+    pub kept: bool,
     /// No affinity first.
     pub models: Vec<ModelResults>,
     /// No affinity against itself (A/A).
@@ -99,6 +101,7 @@ impl VerificationFindings {
                 Conclusion::Mixed => "mixed",
                 Conclusion::NotVisible => "not-visible",
             },
+            kept: self.kept,
             models: self.models.iter().map(ModelResults::new).collect(),
             control: ComparisonResults {
                 rate: change_results(rate, None),

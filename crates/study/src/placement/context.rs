@@ -50,7 +50,7 @@ pub(super) struct Proposal {
 impl<'a> Context<'a> {
     pub(super) fn new(observed: &'a Observation, request: &'a Request<'a>) -> Result<Self, Unplaceable> {
         let (picture, rates) = (&observed.inventory, observed.rates.as_ref());
-        let pool = CpuPool::new(picture, request.goal);
+        let pool = CpuPool::new(observed, request.goal);
         // Where queues are spread on request, readers stay where they are.
         let threads = match request.interfaces {
             [] => target_threads::find(observed, &pool, request.target)?,
@@ -109,9 +109,13 @@ impl<'a> Context<'a> {
 
     fn layout(&self, assignment: &Assignment) -> Layout {
         let queues = self.queues.iter().zip(&assignment.queues).zip(&assignment.steering);
-        let queues: Vec<QueueLoad> = queues
-            .map(|((queue, &cpu), steering)| QueueLoad { cpu, part: queue.part, steering: steering.clone() })
-            .collect();
+        let load = |((queue, &cpu), steering): ((&DeviceQueue<'_>, &CpuId), &Steering)| QueueLoad {
+            cpu,
+            part: queue.part,
+            steering: steering.clone(),
+            device_node: queue.interface.node,
+        };
+        let queues: Vec<QueueLoad> = queues.map(load).collect();
         Layout::new(&self.pool, &queues, self.readers(&assignment.threads))
     }
 

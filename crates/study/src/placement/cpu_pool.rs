@@ -3,7 +3,7 @@
 use super::Goal;
 use super::cpu_order::{self, CpuPlace};
 use std::collections::{BTreeMap, BTreeSet};
-use warmcore_linux::Inventory;
+use warmcore_linux::inventory::Observation;
 use warmcore_topology::{Cpu, CpuSet};
 use warmcore_units::CpuId;
 
@@ -42,11 +42,17 @@ pub(super) struct CpuPool {
     cpus: BTreeMap<CpuId, PoolCpu>,
     /// Isolated and tickless cpus: work is put there only where its user already keeps it there.
     pub(super) reserved: CpuSet,
+    /// The part of a cpu's time used by threads that may run on this core only, by the core.
+    pinned: BTreeMap<usize, f64>,
 }
 
+/// A core has no time for packets where threads pinned to it use at least this part of a cpu: they poll.
+const POLLS: f64 = 0.9;
+
 impl CpuPool {
-    /// The cpus of `picture`, in the order that suits `goal`.
-    pub(super) fn new(picture: &Inventory, goal: Goal) -> Self {
+    /// The cpus of a host, in the order that suits `goal`.
+    pub(super) fn new(observed: &Observation, goal: Goal) -> Self {
+        let picture = &observed.inventory;
         let places = cpu_order::places(picture, goal);
         let pool_cpu = |cpu: &Cpu| {
             let CpuPlace { cache, core, smt_index } = places[&cpu.id];
@@ -55,7 +61,41 @@ impl CpuPool {
         };
         let mut reserved = picture.special_cpus.isolated.clone();
         reserved.extend(picture.special_cpus.nohz_full.iter());
-        Self { cpus: picture.machine.cpus.iter().map(pool_cpu).collect(), reserved }
+        let cpus = picture.machine.cpus.iter().map(pool_cpu).collect();
+        let mut pool = Self { cpus, reserved, pinned: BTreeMap::new() };
+        pool.pinned = pool.pinned(observed);
+        pool
+    }
+
+    /// The time that pinned threads of users use of each core.
+    fn pinned(&self, observed: &Observation) -> BTreeMap<usize, f64> {
+        let mut pinned = BTreeMap::new();
+        let Some(rates) = &observed.rates else { return pinned };
+        for thread in observed.inventory.threads.iter().filter(|thread| !thread.kernel) {
+            let Some(core) = thread.allowed.as_ref().and_then(|allowed| self.only_core(allowed)) else {
+                continue;
+            };
+            let used = rates.threads.iter().find(|of| of.key == thread.key).map_or(0.0, |of| of.share);
+            *pinned.entry(core).or_default() += used;
+        }
+        pinned
+    }
+
+    /// The core that all of `cpus` belong to.
+    fn only_core(&self, cpus: &CpuSet) -> Option<usize> {
+        let mut cores = cpus.iter().map(|id| self.get(id).map(|cpu| cpu.core));
+        let first = cores.next()??;
+        cores.all(|core| core == Some(first)).then_some(first)
+    }
+
+    /// The part of a cpu's time that threads pinned to `core` use.
+    pub(super) fn pinned_to(&self, core: usize) -> f64 {
+        self.pinned.get(&core).copied().unwrap_or(0.0)
+    }
+
+    /// Whether threads pinned to the core of `cpu` leave no time for packets.
+    pub(super) fn is_occupied(&self, cpu: PoolCpu) -> bool {
+        self.pinned_to(cpu.core) >= POLLS
     }
 
     /// The cpu numbered `id`, if it is online.

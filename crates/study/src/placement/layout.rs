@@ -21,6 +21,8 @@ pub(super) struct QueueLoad {
     pub(super) part: f64,
     /// Which cpus process them.
     pub(super) steering: Steering,
+    /// The node of its device, if that is near one.
+    pub(super) device_node: Option<u32>,
 }
 
 /// The readers of a layout that may run on the same cpus.
@@ -46,9 +48,11 @@ pub(super) struct Layout {
     pub(super) busiest: f64,
     /// The part of all packets that the cpu with most of them is interrupted for.
     pub(super) most_interrupted: f64,
-    /// The part of the work for packets on cpus that are slow, or reserved for others than their readers: the mean of
+    /// The part of the work for packets on cpus that are slow, or taken by others than their readers: the mean of
     /// their interrupts and their processing.
     pub(super) on_unfit_cpus: f64,
+    /// The part of all packets that is taken in on another node than that of its device.
+    pub(super) far_from_device: f64,
 }
 
 /// How often a packet's cache lines come from another core: from 0, never, to 1, always.
@@ -85,15 +89,30 @@ impl Layout {
         let on_unfit = |parts: &BTreeMap<CpuId, f64>| -> f64 {
             parts.iter().filter(|(cpu, _)| is_unfit(pool, &readers, **cpu)).map(|(_, part)| part).sum()
         };
-        let on_unfit_cpus = f64::midpoint(on_unfit(&processed), on_unfit(&interrupted));
-        Self { readers, crossing, queue_crossings, processed, busiest, most_interrupted, on_unfit_cpus }
+        Self {
+            on_unfit_cpus: f64::midpoint(on_unfit(&processed), on_unfit(&interrupted)),
+            far_from_device: queues.iter().filter(|queue| is_far(pool, queue)).map(|queue| queue.part).sum(),
+            readers,
+            crossing,
+            queue_crossings,
+            processed,
+            busiest,
+            most_interrupted,
+        }
     }
 }
 
-/// Whether `cpu` is slow, or kept free of such work by its user, unless it is kept for a reader.
+/// Whether `cpu` is slow, or kept free of such work by its user or taken by a pinned thread, unless for a reader.
 fn is_unfit(pool: &CpuPool, readers: &[ReaderLoad], cpu: CpuId) -> bool {
     let is_for_reader = || readers.iter().any(|reader| reader.cpus.contains(cpu));
-    pool.get(cpu).is_some_and(|cpu| cpu.slow) || pool.reserved.contains(cpu) && !is_for_reader()
+    let is_taken = |of| pool.reserved.contains(cpu) || pool.is_occupied(of);
+    pool.get(cpu).is_some_and(|of| of.slow || is_taken(of) && !is_for_reader())
+}
+
+/// Whether the cpu that takes the packets of `queue` in is on another node than its device.
+fn is_far(pool: &CpuPool, queue: &QueueLoad) -> bool {
+    let node = pool.get(queue.cpu).map(|cpu| cpu.node);
+    node.zip(queue.device_node).is_some_and(|(node, of_device)| node != of_device)
 }
 
 fn most(parts: &BTreeMap<CpuId, f64>) -> f64 {
@@ -107,7 +126,7 @@ fn processed(queues: &[QueueLoad], readers: &[ReaderLoad]) -> BTreeMap<CpuId, f6
         let each = part / cpus.len() as f64;
         cpus.iter().for_each(|cpu| *processed.entry(cpu).or_default() += each);
     };
-    for QueueLoad { cpu, part, steering } in queues {
+    for QueueLoad { cpu, part, steering, .. } in queues {
         match steering {
             Steering::None => spread(&CpuSet::from_iter([*cpu]), *part),
             Steering::Spread(cpus) => spread(cpus, *part),
@@ -151,13 +170,18 @@ fn mean(crossings: impl Iterator<Item = (f64, Crossing)>) -> Crossing {
 mod tests {
     use super::*;
     use crate::placement::Goal;
+    use warmcore_linux::inventory::Observation;
     use warmcore_linux::{Probe, fake};
 
+    fn seen(tree: fake::Tree) -> Observation {
+        Observation::single(Probe::fake(tree).inventory().expect("a sound tree"))
+    }
+
     fn layout(queue: u32, steering: Steering, readers: [u32; 2]) -> Layout {
-        let picture = Probe::fake(fake::hosts::two_socket_server()).inventory().expect("a sound tree");
-        let queues = vec![QueueLoad { cpu: CpuId(queue), part: 1.0, steering }];
+        let observed = seen(fake::hosts::two_socket_server());
+        let queues = vec![QueueLoad { cpu: CpuId(queue), part: 1.0, steering, device_node: Some(0) }];
         let reader = |cpu| ReaderLoad { cpus: [CpuId(cpu)].into_iter().collect(), part: 0.5 };
-        Layout::new(&CpuPool::new(&picture, Goal::Throughput), &queues, readers.map(reader).to_vec())
+        Layout::new(&CpuPool::new(&observed, Goal::Throughput), &queues, readers.map(reader).to_vec())
     }
 
     #[test]
@@ -176,6 +200,12 @@ mod tests {
     }
 
     #[test]
+    fn a_queue_is_far_on_another_node_than_its_device() {
+        let far = |cpu| layout(cpu, Steering::None, [0, 0]).far_from_device;
+        assert_eq!([0, 64, 32].map(far), [0.0, 0.0, 1.0]);
+    }
+
+    #[test]
     fn steering_to_the_reader_moves_the_frame_instead_of_the_session() {
         let layout = layout(0, Steering::ToReader, [0, 1]);
         assert_eq!((layout.crossing.session, layout.crossing.frame), (0.0, 0.5));
@@ -191,10 +221,11 @@ mod tests {
 
     #[test]
     fn a_reader_that_may_run_anywhere_is_on_each_cpu_alike() {
-        let picture = Probe::fake(fake::hosts::small_vm()).inventory().expect("a sound tree");
-        let queues = vec![QueueLoad { cpu: CpuId(0), part: 1.0, steering: Steering::None }];
-        let anywhere = ReaderLoad { cpus: picture.machine.online(), part: 1.0 };
-        let pool = CpuPool::new(&picture, Goal::Throughput);
+        let observed = seen(fake::hosts::small_vm());
+        let queues =
+            vec![QueueLoad { cpu: CpuId(0), part: 1.0, steering: Steering::None, device_node: None }];
+        let anywhere = ReaderLoad { cpus: observed.inventory.machine.online(), part: 1.0 };
+        let pool = CpuPool::new(&observed, Goal::Throughput);
         assert_eq!(Layout::new(&pool, &queues, vec![anywhere.clone()]).crossing.session, 0.5);
         let following = vec![QueueLoad { steering: Steering::ToReader, ..queues[0].clone() }];
         let layout = Layout::new(&pool, &following, vec![anywhere]);

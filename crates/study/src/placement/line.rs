@@ -4,7 +4,7 @@ use super::device_queues::DeviceQueue;
 use super::gain::Gain;
 use super::target_threads::TargetThread;
 use serde::Serialize;
-use warmcore_linux::inventory::Interrupt;
+use warmcore_linux::inventory::{Cpuset, Interrupt};
 use warmcore_linux::tuning::{Line, Setting};
 use warmcore_topology::CpuSet;
 
@@ -87,7 +87,7 @@ pub(super) fn rfs(queue: &DeviceQueue<'_>, flows: u32, reason: String, gain: Gai
     Some(PlannedLine::new(set, from, flows.to_string(), reason, gain))
 }
 
-/// Lets `target`, or with `as_process` its whole process, run on `cpus`.
+/// Lets `target` run on `cpus`; with `as_process` its whole process, or its control group if that is what is placed.
 pub(super) fn reader(
     target: &TargetThread<'_>,
     as_process: bool,
@@ -96,6 +96,11 @@ pub(super) fn reader(
     gain: Gain,
 ) -> PlannedLine {
     let thread = target.thread;
+    if let Some(Cpuset { group, own: Some(own), .. }) = target.cpuset.filter(|_| as_process) {
+        let now = if own.is_empty() { "those of its parent".to_owned() } else { named(own) };
+        let (from, to) = ((now, *own != cpus), named(&cpus));
+        return PlannedLine::new(Setting::Cpuset { group: group.clone(), cpus }, from, to, reason, gain);
+    }
     let allowed = thread.allowed.clone().unwrap_or_default();
     let (from, to) = ((named(&allowed), allowed != cpus), named(&cpus));
     let set = Setting::Thread {

@@ -6,6 +6,7 @@ use super::gain::{Gain, Unpriced};
 use super::layout::{Crossing, Layout};
 use super::line::{self, PlannedLine};
 use super::sending;
+use warmcore_linux::inventory::Interface;
 use warmcore_linux::tuning::Setting;
 use warmcore_topology::CpuSet;
 
@@ -24,6 +25,7 @@ pub(super) fn lines(context: &Context<'_>, proposal: &Proposal) -> Vec<PlannedLi
     let mut lines: Vec<PlannedLine> = builder.default_interrupt().into_iter().collect();
     lines.extend(builder.readers());
     lines.extend(builder.global_flows());
+    lines.extend(builder.accelerated_steering());
     for index in 0..context.queues.len() {
         lines.extend(builder.steering(index));
         lines.extend(builder.interrupts(index));
@@ -63,6 +65,26 @@ impl Lines<'_> {
         let from = (from.to_string(), from != u64::from(flows));
         let gain = self.gain(|layout| layout.crossing);
         Some(PlannedLine::new(Setting::GlobalFlows { flows }, from, flows.to_string(), reason, gain))
+    }
+
+    /// Ntuple filters, where packets follow their readers: a card that can then delivers a flow to the queue of its
+    /// reader's cpu (accelerated RFS).
+    fn accelerated_steering(&self) -> Vec<PlannedLine> {
+        let follows = self.context.queues.iter().zip(&self.assignment.steering);
+        let follows = follows.filter(|(_, steering)| **steering == Steering::ToReader);
+        let mut interfaces: Vec<&Interface> = follows.map(|(queue, _)| queue.interface).collect();
+        interfaces.dedup_by_key(|interface| &interface.name);
+        let can = |interface: &&Interface| {
+            let features = interface.driver_settings.as_ref().map(|settings| settings.features);
+            features.and_then(|features| features.ntuple).is_some_and(|ntuple| !ntuple.on && !ntuple.fixed)
+        };
+        let line = |interface: &Interface| {
+            let set = Setting::Ntuple { interface: interface.name.clone(), on: true };
+            let reason = "a card that can then delivers flows to the queues of their readers".to_owned();
+            let gain = Gain::Unknown("no file tells whether the driver can (accelerated RFS)".to_owned());
+            PlannedLine::new(set, ("0".to_owned(), true), "1".to_owned(), reason, gain)
+        };
+        interfaces.into_iter().filter(can).map(line).collect()
     }
 
     /// Interrupts that are requested later, where some cores are for interrupts.

@@ -15,6 +15,9 @@ use warmcore_linux::tuning::Setting;
 use warmcore_topology::CpuSet;
 use warmcore_units::CpuId;
 
+/// Why cpus send through a queue.
+pub(super) const REASON: &str = "the cpus nearest to the interrupt of its receive queue send through it";
+
 /// The line of every transmit queue whose cpus change.
 pub(super) fn lines(context: &Context<'_>, assignment: &Assignment) -> Vec<PlannedLine> {
     let mut interfaces: Vec<&Interface> = context.queues.iter().map(|queue| queue.interface).collect();
@@ -23,31 +26,26 @@ pub(super) fn lines(context: &Context<'_>, assignment: &Assignment) -> Vec<Plann
 }
 
 fn of_interface(context: &Context<'_>, assignment: &Assignment, interface: &Interface) -> Vec<PlannedLine> {
-    let cpus_of = cpus(context, assignment, interface);
+    let is_own = |(queue, _): &(&DeviceQueue<'_>, &CpuId)| {
+        queue.interface.name == interface.name
+            && interface.transmit.iter().any(|transmit| transmit.number == queue.number)
+    };
+    let own = context.queues.iter().zip(&assignment.queues).filter(is_own);
+    let own: Vec<(u32, CpuId)> = own.map(|(queue, &cpu)| (queue.number, cpu)).collect();
+    let cpus_of = cpus(context, &own);
     let line = |queue: &TransmitQueue| {
         let from = queue.xps.as_ref()?;
         let cpus = cpus_of.get(&queue.number)?.clone();
         let (from, to) = ((line::named(from), *from != cpus), line::named(&cpus));
-        let reason = "the cpus nearest to the interrupt of its receive queue send through it".to_owned();
+        let reason = REASON.to_owned();
         let set = Setting::XpsCpus { interface: interface.name.clone(), queue: queue.number, cpus };
         Some(PlannedLine::new(set, from, to, reason, no_costs()))
     };
     interface.transmit.iter().filter_map(line).filter(|line| line.changes).collect()
 }
 
-/// The cpus of each transmit queue that has a receive queue of its number.
-fn cpus(context: &Context<'_>, assignment: &Assignment, interface: &Interface) -> BTreeMap<u32, CpuSet> {
-    let is_own = |(queue, _): &(&DeviceQueue<'_>, &CpuId)| {
-        queue.interface.name == interface.name
-            && interface.transmit.iter().any(|transmit| transmit.number == queue.number)
-    };
-    let own: Vec<(u32, CpuId)> = context
-        .queues
-        .iter()
-        .zip(&assignment.queues)
-        .filter(is_own)
-        .map(|(queue, &cpu)| (queue.number, cpu))
-        .collect();
+/// The cpus of each transmit queue, by its number, given the cpu that the receive queue of its number interrupts.
+pub(super) fn cpus(context: &Context<'_>, own: &[(u32, CpuId)]) -> BTreeMap<u32, CpuSet> {
     let mut cpus: BTreeMap<u32, CpuSet> = BTreeMap::new();
     for cpu in context.pool.online() {
         let distance = |&(_, interrupted): &(u32, CpuId)| -> (bool, Distance) {

@@ -3,7 +3,8 @@
 //! Each queue gets a core of its own: of the device's node, first hardware threads first, fast cores before slow
 //! ones, none that is reserved. Second hardware threads follow when the cores are used up, then rounds begin anew.
 //! The queue with most packets chooses first, and takes the core with the fewest packets so far; of equal ones, the
-//! one whose pinned threads leave it most time, then the one nearest to the readers. A queue that has such a core already keeps it.
+//! one whose pinned threads leave it most time, then the one nearest to the readers. A queue that has such a core
+//! already keeps it. A core on which a pinned thread polls takes none while another of its node is left.
 //!
 //! The published rules of others: the scripts of NIC vendors (`set_irq_affinity local`) go through the cpus of the
 //! node in order, whatever is there already; irqbalance spreads by load over cache domains and cores.
@@ -11,7 +12,7 @@
 use super::context::Context;
 use super::cpu_pool::{Distance, PoolCpu};
 use super::device_queues::DeviceQueue;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use warmcore_topology::CpuSet;
 use warmcore_units::CpuId;
 
@@ -66,9 +67,33 @@ pub(super) fn choose(context: &Context<'_>, readers: &[CpuSet], only: Option<&Cp
         chosen[index] = keep(&queues[index], &mut cores, &limit);
     }
     for &index in &order {
-        chosen[index] = chosen[index].or_else(|| find(&queues[index], &mut cores));
+        let queue = &queues[index];
+        chosen[index] = chosen[index].or_else(|| find(queue.interface.node, queue.part, &mut cores));
     }
     queues.iter().zip(chosen).map(|(queue, chosen)| chosen.unwrap_or(queue.current_cpu)).collect()
+}
+
+/// The cpus of `count` queues, alike, that the interface `name` on `node` will have instead of its own, beside those of
+/// other interfaces.
+pub(super) fn instead(context: &Context<'_>, name: &str, node: Option<u32>, count: u32) -> Vec<CpuId> {
+    let mut cores = cores(context, &[], None);
+    let (own, others): (Vec<_>, Vec<_>) =
+        context.queues.iter().partition(|queue| queue.interface.name == name);
+    for queue in others {
+        if let Some(core) = cores.iter_mut().find(|core| core.holds(queue.current_cpu)) {
+            core.take(queue.current_cpu, queue.part);
+        }
+    }
+    let part = own.iter().map(|queue| queue.part).sum::<f64>() / f64::from(count.max(1));
+    (0..count).filter_map(|_| find(node, part, &mut cores)).collect()
+}
+
+/// How many cores and cpus may take queues of a device on `node`.
+pub(super) fn near(context: &Context<'_>, node: Option<u32>) -> (usize, usize) {
+    let cores = cores(context, &[], None);
+    let near: Vec<&Core> = cores.iter().filter(|core| is_near(node, core)).collect();
+    let near = if near.is_empty() { cores.iter().collect() } else { near };
+    (near.len(), near.iter().map(|core| core.cpus.len()).sum())
 }
 
 /// The cores that may take queues, in the order of the pool.
@@ -79,29 +104,28 @@ fn cores(context: &Context<'_>, readers: &[CpuSet], only: Option<&CpuSet>) -> Ve
         None if available.iter().any(|cpu| !cpu.slow) => available.retain(|cpu| !cpu.slow),
         None => {}
     }
+    let readers: CpuSet = readers.iter().flat_map(CpuSet::iter).collect();
+    let is_taken = |cpu: PoolCpu| context.pool.is_occupied(cpu) && !readers.contains(cpu.id);
+    let with_time: BTreeSet<u32> =
+        available.iter().filter(|cpu| !is_taken(**cpu)).map(|cpu| cpu.node).collect();
+    available.retain(|cpu| !is_taken(*cpu) || !with_time.contains(&cpu.node));
     let mut cores: BTreeMap<usize, Vec<PoolCpu>> = BTreeMap::new();
     for cpu in available {
         cores.entry(cpu.core).or_default().push(cpu);
     }
-    let readers: CpuSet = readers.iter().flat_map(CpuSet::iter).collect();
     let core = |cpus: Vec<PoolCpu>| {
-        let ids: CpuSet = cpus.iter().map(|cpu| cpu.id).collect();
         let to_readers = readers.iter().map(|reader| context.pool.distance(cpus[0].id, reader)).min();
-        Core { cpus, part: 0.0, queues: BTreeMap::new(), pinned: pinned(context, &ids), to_readers }
+        Core {
+            pinned: context.pool.pinned_to(cpus[0].core),
+            cpus,
+            part: 0.0,
+            queues: BTreeMap::new(),
+            to_readers,
+        }
     };
     let mut cores: Vec<Core> = cores.into_values().map(core).collect();
     cores.sort_by_key(|core| core.cpus[0]);
     cores
-}
-
-/// The part of a cpu's time used by threads that may run on `cpus` only.
-fn pinned(context: &Context<'_>, cpus: &CpuSet) -> f64 {
-    let Some(rates) = context.rates else { return 0.0 };
-    let is_here = |allowed: &Option<CpuSet>| {
-        allowed.as_ref().is_some_and(|allowed| !allowed.is_empty() && allowed.difference(cpus).is_empty())
-    };
-    let threads = context.picture.threads.iter().filter(|thread| !thread.kernel && is_here(&thread.allowed));
-    threads.filter_map(|thread| rates.threads.iter().find(|of| of.key == thread.key)).map(|of| of.share).sum()
 }
 
 /// How much stays on one core: a queue leaves a core that has more than its share.
@@ -132,28 +156,30 @@ impl Limit {
 /// Leaves `queue` where it is, if its core is near and has not more than its share.
 fn keep(queue: &DeviceQueue<'_>, cores: &mut [Core], limit: &Limit) -> Option<CpuId> {
     const ROUNDING: f64 = 1e-9;
-    let has_near = cores.iter().any(|core| is_near(queue, core));
+    let node = queue.interface.node;
+    let has_near = cores.iter().any(|core| is_near(node, core));
     let core = cores.iter_mut().find(|core| core.holds(queue.current_cpu))?;
-    let count = limit.counts.get(&queue.interface.node).copied().unwrap_or(1);
+    let count = limit.counts.get(&node).copied().unwrap_or(1);
     let fits = core.count() < count && core.part + queue.part <= limit.part + ROUNDING;
     let is_even = core.queues_on(queue.current_cpu) * core.cpus.len() <= core.count();
-    let stays = fits && is_even && (is_near(queue, core) || !has_near);
+    let stays = fits && is_even && (is_near(node, core) || !has_near);
     stays.then(|| core.take(queue.current_cpu, queue.part))
 }
 
-/// Puts `queue` on the near core with the fewest packets, and there on the cpu with the fewest queues.
-fn find(queue: &DeviceQueue<'_>, cores: &mut [Core]) -> Option<CpuId> {
-    let has_near = cores.iter().any(|core| is_near(queue, core));
-    let near = cores.iter_mut().filter(|core| !has_near || is_near(queue, core));
+/// Puts a queue of a device on `node` with this `part` of the packets on the near core with the fewest packets, and
+/// there on the cpu with the fewest queues.
+fn find(node: Option<u32>, part: f64, cores: &mut [Core]) -> Option<CpuId> {
+    let has_near = cores.iter().any(|core| is_near(node, core));
+    let near = cores.iter_mut().filter(|core| !has_near || is_near(node, core));
     let core = near.min_by(|one, other| {
         let packets = one.part.total_cmp(&other.part);
         let counts = packets.then(one.count().cmp(&other.count()));
         counts.then(one.pinned.total_cmp(&other.pinned)).then(one.to_readers.cmp(&other.to_readers))
     })?;
     let cpu = core.cpus.iter().min_by_key(|cpu| core.queues_on(cpu.id))?.id;
-    Some(core.take(cpu, queue.part))
+    Some(core.take(cpu, part))
 }
 
-fn is_near(queue: &DeviceQueue<'_>, core: &Core) -> bool {
-    queue.interface.node.is_none_or(|node| core.cpus[0].node == node)
+fn is_near(node: Option<u32>, core: &Core) -> bool {
+    node.is_none_or(|node| core.cpus[0].node == node)
 }

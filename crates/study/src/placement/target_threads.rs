@@ -5,7 +5,7 @@
 
 use super::cpu_pool::CpuPool;
 use super::{Target, Unplaceable};
-use warmcore_linux::inventory::{Observation, Thread};
+use warmcore_linux::inventory::{Cpuset, Observation, Thread};
 use warmcore_linux::{Inventory, Rates};
 use warmcore_topology::CpuSet;
 use warmcore_units::CpuId;
@@ -27,6 +27,8 @@ pub(super) struct TargetThread<'a> {
     pub(super) dedicated: bool,
     /// Whether it stands for its whole process, all of whose busy threads may run on the same cpus.
     pub(super) stands_for_process: bool,
+    /// The cpuset of its control group, if the group is placed as a whole.
+    pub(super) cpuset: Option<&'a Cpuset>,
     /// The part of a cpu that it used meanwhile; `None` if the host was not observed.
     used: Option<f64>,
 }
@@ -56,13 +58,30 @@ impl<'a> TargetThread<'a> {
         let online = picture.machine.online();
         let current = thread.allowed.as_ref().unwrap_or(&online).intersection(&online);
         let dedicated = !current.is_empty() && current.difference(&pool.reserved).is_empty();
-        let of_group = |group: &String| picture.cpusets.iter().find(|cpuset| cpuset.group == *group);
-        let cpuset = thread.group.as_ref().and_then(of_group).map(|cpuset| &cpuset.cpus);
-        let permitted =
-            if dedicated { current.clone() } else { cpuset.unwrap_or(&online).intersection(&online) };
+        let permitted = match cpuset_of(picture, thread) {
+            _ if dedicated => current.clone(),
+            Some(cpuset) => cpuset.cpus.intersection(&online),
+            None => online,
+        };
         let used = observed.rates.as_ref().map(|rates| used(rates, thread));
-        Some(Self { thread, process_started, current, permitted, dedicated, stands_for_process: false, used })
+        let target = Self {
+            thread,
+            process_started,
+            current,
+            permitted,
+            dedicated,
+            stands_for_process: false,
+            cpuset: None,
+            used,
+        };
+        Some(target)
     }
+}
+
+/// The cpuset of the control group of `thread`.
+fn cpuset_of<'a>(picture: &'a Inventory, thread: &Thread) -> Option<&'a Cpuset> {
+    let group = thread.group.as_ref()?;
+    picture.cpusets.iter().find(|cpuset| cpuset.group == *group)
 }
 
 /// The part of a cpu that `thread` used while it was observed.
@@ -88,6 +107,9 @@ pub(super) fn find<'a>(
     }
     for target_thread in &mut found {
         target_thread.stands_for_process = has_one_mask(picture, target, target_thread.thread);
+        let cpuset = cpuset_of(picture, target_thread.thread);
+        let is_placed = matches!(target, Target::Group(_)) && target_thread.stands_for_process;
+        target_thread.cpuset = cpuset.filter(|cpuset| is_placed && cpuset.own.is_some());
     }
     Ok(found)
 }

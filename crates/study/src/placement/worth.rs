@@ -62,7 +62,9 @@ fn compare(context: &Context<'_>, tight: bool, one: &Layout, other: &Layout) -> 
         if (one - other).abs() <= MIN_GAIN * other.abs() { Ordering::Equal } else { one.total_cmp(&other) }
     };
     let unfit = differ(one.on_unfit_cpus, other.on_unfit_cpus);
-    let far = unfit.then(differ(one.crossing.remote, other.crossing.remote));
+    let far = unfit
+        .then(differ(one.crossing.remote, other.crossing.remote))
+        .then(differ(one.far_from_device, other.far_from_device));
     let Ok(costs) = &context.costs else {
         let busiest = differ(one.busiest, other.busiest);
         return busiest.then(differ(one.crossing.session, other.crossing.session)).then(far);
@@ -157,12 +159,13 @@ fn check_without_costs(now: &Layout, then: &Layout) -> Result<(), Unplaceable> {
     Err(Unplaceable::NothingToGain(why.to_owned()))
 }
 
-/// Whether fewer packets have their readers on another node, or less work for them is on slow or reserved cpus. A
-/// profile holds no price of either.
+/// Whether fewer packets have their readers or their device on another node, or less work for them is on slow or
+/// taken cpus, and nothing of that grows. A profile holds no price of these.
 fn is_nearer_or_fitter(now: &Layout, then: &Layout) -> bool {
-    let nearer = now.crossing.remote - then.crossing.remote;
-    let fitter = now.on_unfit_cpus - then.on_unfit_cpus;
-    nearer > MIN_GAIN && fitter > -MIN_GAIN || fitter > MIN_GAIN && nearer > -MIN_GAIN
+    let parts = |of: &Layout| [of.crossing.remote, of.far_from_device, of.on_unfit_cpus];
+    let [now, then] = [now, then].map(parts);
+    let gains: Vec<f64> = now.iter().zip(then).map(|(now, then)| now - then).collect();
+    gains.iter().any(|&gain| gain > MIN_GAIN) && gains.iter().all(|&gain| gain > -MIN_GAIN)
 }
 
 /// Whether `gain`, computed from `estimate`, is at least [`MIN_GAIN`] and larger than the half-width. What has no

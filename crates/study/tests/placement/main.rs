@@ -3,6 +3,7 @@
 mod applied;
 mod faults;
 mod hosts;
+mod library;
 mod properties;
 mod renaming;
 mod scene;
@@ -25,7 +26,17 @@ fn observed(tree: &Tree) -> Observation {
 }
 
 fn request<'a>(subject: &'a Target, goal: Goal, profile: Option<&'a Profile>) -> Request<'a> {
-    Request { target: subject, interfaces: &[], interrupt_cores: None, pin: false, goal, rate: None, profile }
+    Request {
+        target: subject,
+        interfaces: &[],
+        interrupt_cores: None,
+        channels: false,
+        threaded_napi: false,
+        pin: false,
+        goal,
+        rate: None,
+        profile,
+    }
 }
 
 fn planned(observed: &Observation, subject: &Target, goal: Goal) -> Result<HostPlacement, Unplaceable> {

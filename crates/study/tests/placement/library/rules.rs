@@ -1,0 +1,95 @@
+//! Where well-known tools would put the queues, by the rules that they publish.
+//!
+//! - `set_irq_affinity local`: the script that Intel and NVIDIA ship with their drivers. Queue n of an interface goes
+//!   to the n-th cpu of the card's node in order of number, and around again.
+//! - `perftune.py` of Seastar: mode `mq` (queues over all cpus) for at most four cpus or as many queues as cpus; `sq`
+//!   (all on cpu 0) for at most four cores; `sq_split` (all on core 0) otherwise. It spreads with `hwloc-distrib`,
+//!   which divides them evenly at each level of the machine.
+//! - irqbalance: each interrupt, the most frequent first, goes to the node of its card, there to the least loaded
+//!   cache, and there to the least loaded core; isolated and tickless cpus are left out.
+
+use super::quality::Queue;
+use std::collections::BTreeMap;
+use warmcore_linux::Inventory;
+use warmcore_topology::Within;
+use warmcore_units::CpuId;
+
+/// The name of a tool, and the cpu of each queue under it.
+pub(super) type Rule = (&'static str, fn(&Inventory, &[Queue<'_>]) -> Vec<CpuId>);
+
+pub(super) const RULES: [Rule; 3] =
+    [("set_irq_affinity local", local), ("perftune", perftune), ("irqbalance", irqbalance)];
+
+fn cpus_of(inventory: &Inventory, node: Option<u32>) -> Vec<CpuId> {
+    let cpus = inventory.machine.cpus.iter().filter(|cpu| node.is_none_or(|node| cpu.node == node));
+    cpus.map(|cpu| cpu.id).collect()
+}
+
+fn local(inventory: &Inventory, queues: &[Queue<'_>]) -> Vec<CpuId> {
+    let cpu = |queue: &Queue<'_>| {
+        let cpus = cpus_of(inventory, queue.node);
+        cpus[queue.number as usize % cpus.len()]
+    };
+    queues.iter().map(cpu).collect()
+}
+
+fn perftune(inventory: &Inventory, queues: &[Queue<'_>]) -> Vec<CpuId> {
+    let all = cpus_of(inventory, None);
+    let core = |cpu: CpuId| inventory.machine.around(cpu, Within::Core);
+    let cores: std::collections::BTreeSet<_> = all.iter().map(|&cpu| core(cpu).first()).collect();
+    let of_interface = |name: &str| queues.iter().filter(|queue| queue.interface == name).count();
+    let cpu = |queue: &Queue<'_>| {
+        let count = of_interface(queue.interface);
+        let cpus = if all.len() <= 4 || count == all.len() {
+            all.clone()
+        } else if cores.len() <= 4 {
+            vec![all[0]]
+        } else {
+            core(all[0]).iter().collect()
+        };
+        distributed(inventory, &cpus, count)[queue.number as usize % count]
+    };
+    queues.iter().map(cpu).collect()
+}
+
+/// The cpus of `count` things that are divided evenly over nodes, caches and cores of `cpus`.
+fn distributed(inventory: &Inventory, cpus: &[CpuId], count: usize) -> Vec<CpuId> {
+    let key = |&cpu: &CpuId| {
+        let machine = &inventory.machine;
+        let node = machine.cpus.iter().find(|of| of.id == cpu).map(|of| of.node);
+        let [cache, core] =
+            [Within::LastLevelCache, Within::Core].map(|within| machine.around(cpu, within).first());
+        (node, cache, core, cpu)
+    };
+    let mut ordered = cpus.to_vec();
+    ordered.sort_by_key(key);
+    (0..count).map(|index| ordered[index * ordered.len() / count]).collect()
+}
+
+fn irqbalance(inventory: &Inventory, queues: &[Queue<'_>]) -> Vec<CpuId> {
+    let special = &inventory.special_cpus;
+    let is_banned = |cpu: CpuId| special.isolated.contains(cpu) || special.nohz_full.contains(cpu);
+    let mut order: Vec<usize> = (0..queues.len()).collect();
+    order.sort_by(|&one, &other| queues[other].part.total_cmp(&queues[one].part).then(one.cmp(&other)));
+    // The load of each cpu, with one for an interrupt that does not come.
+    const IDLE: f64 = 1e-6;
+    let mut load: BTreeMap<CpuId, f64> = BTreeMap::new();
+    let mut chosen = vec![CpuId(0); queues.len()];
+    for index in order {
+        let queue = &queues[index];
+        let candidates = cpus_of(inventory, queue.node).into_iter().filter(|&cpu| !is_banned(cpu));
+        let load_within = |cpu: CpuId, within: Within| -> f64 {
+            inventory.machine.around(cpu, within).iter().filter_map(|cpu| load.get(&cpu)).sum()
+        };
+        let key = |&cpu: &CpuId| {
+            let loads = [Within::LastLevelCache, Within::Core].map(|within| load_within(cpu, within));
+            (loads, load.get(&cpu).copied().unwrap_or(0.0))
+        };
+        let best = candidates.min_by(|one, other| {
+            key(one).partial_cmp(&key(other)).expect("loads are numbers").then(one.cmp(other))
+        });
+        chosen[index] = best.unwrap_or(queue.now);
+        *load.entry(chosen[index]).or_default() += queue.part + IDLE;
+    }
+    chosen
+}
