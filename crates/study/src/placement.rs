@@ -254,16 +254,21 @@ pub fn place(observed: &Observation, request: &Request<'_>) -> Result<HostPlacem
     checks::check_visible(&observed.inventory)?;
     let context = Context::new(observed, request)?;
     worth::check_load(&context)?;
+    let asked = Asked::new(&context)?;
     let (proposal, lines) = match request.goal {
         Goal::Isolation => isolation::choose(&context)?,
         Goal::Throughput | Goal::Latency => {
-            let proposal = worth::best(&context, proposals::find(&context)?)?;
+            let proposal = match worth::best(&context, proposals::find(&context)?) {
+                Err(Unplaceable::NothingToGain(_)) if !asked.is_empty() => {
+                    context.propose(context.as_it_is())
+                }
+                best => best?,
+            };
             let lines = lines::lines(&context, &proposal);
             (proposal, lines)
         }
     };
     let performance = context.performance(&proposal);
-    let asked = Asked::new(&context)?;
     if asked.is_empty() {
         worth::check(&context, &proposal, &lines, performance.as_ref().ok())?;
     }

@@ -193,7 +193,8 @@ pub(crate) fn cpuset_files(group: &str) -> [String; 2] {
 
 fn own_cpuset(tree: &Tree, group: &str) -> Result<Option<CpuSet>, Malformed> {
     for file in cpuset_files(group) {
-        if let Some(cpus) = tree.cpus(file)? {
+        // An empty file reads as none: the group has the cpus of its parent.
+        if let Some(cpus) = tree.cpus(&file)?.or_else(|| tree.has(&file).then(CpuSet::default)) {
             return Ok(Some(cpus));
         }
     }

@@ -122,7 +122,8 @@ impl<'a> Context<'a> {
     /// The readers, grouped by the cpus that they may run on; in order of their first thread.
     fn readers(&self, cpus: &[CpuSet]) -> Vec<ReaderLoad> {
         if cpus.is_empty() {
-            return vec![ReaderLoad { cpus: self.pool.available().map(|cpu| cpu.id).collect(), part: 1.0 }];
+            let with_time = self.pool.available().filter(|cpu| !self.pool.is_occupied(*cpu));
+            return vec![ReaderLoad { cpus: with_time.map(|cpu| cpu.id).collect(), part: 1.0 }];
         }
         let all = self.thread_load();
         let part = |thread: &TargetThread<'_>| {

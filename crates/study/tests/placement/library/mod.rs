@@ -26,6 +26,8 @@ pub(crate) struct Case {
     pub(crate) reader: Target,
     /// Interfaces that are to be spread whether they are busy or not.
     pub(crate) spread: &'static [&'static str],
+    /// Whether their channels may change.
+    pub(crate) channels: bool,
     /// What an expert does, in a sentence.
     pub(crate) expert: &'static str,
     /// The cpu of each receive queue under the expert's plan: interface, queue, cpu. Empty: all stay.

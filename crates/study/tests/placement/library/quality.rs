@@ -2,8 +2,8 @@
 
 use core::cmp::Ordering;
 use std::collections::BTreeMap;
-use warmcore_linux::inventory::{Interrupt, Managed, Observation};
-use warmcore_topology::Within;
+use warmcore_linux::inventory::{Interrupt, Managed, Observation, Thread};
+use warmcore_topology::{CpuSet, Within};
 use warmcore_units::CpuId;
 
 /// A receive queue of a card, as it is.
@@ -46,10 +46,21 @@ pub(super) fn queues(observed: &Observation) -> Vec<Queue<'_>> {
     queues
 }
 
+/// The cpus to which a thread is pinned that uses all of its time.
+fn polled(observed: &Observation) -> CpuSet {
+    let rates = observed.rates.as_ref().expect("a host that was observed");
+    let polls = |thread: &&Thread| {
+        let used = rates.threads.iter().find(|of| of.key == thread.key).map_or(0.0, |of| of.share);
+        used > 0.95 && thread.allowed.as_ref().is_some_and(|allowed| allowed.len() == 1)
+    };
+    let threads = observed.inventory.threads.iter().filter(polls);
+    threads.filter_map(|thread| thread.allowed.as_ref()).flat_map(CpuSet::iter).collect()
+}
+
 /// How good a placement is: the less of everything, the better, in this order.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Quality {
-    /// Queues on cpus that are offline or isolated, or slow while others are fast.
+    /// Queues on cpus that are offline or isolated, slow while others are fast, or taken by a pinned thread that polls.
     unfit: usize,
     /// Queues on another node than their card.
     remote: usize,
@@ -66,8 +77,10 @@ impl Quality {
         let inventory = &observed.inventory;
         let machine = &inventory.machine;
         let special = &inventory.special_cpus;
+        let polled = polled(observed);
         let is_unfit = |cpu: CpuId| {
-            !machine.online().contains(cpu) || special.isolated.contains(cpu) || special.slow.contains(cpu)
+            let is_special = special.isolated.contains(cpu) || special.slow.contains(cpu);
+            !machine.online().contains(cpu) || is_special || polled.contains(cpu)
         };
         let node = |cpu: CpuId| machine.cpus.iter().find(|of| of.id == cpu).map(|of| of.node);
         let mut cores: BTreeMap<Option<CpuId>, (f64, usize)> = BTreeMap::new();
@@ -92,7 +105,7 @@ impl Quality {
             false => self.busiest.total_cmp(&other.busiest),
         };
         let order = [
-            (self.unfit.cmp(&other.unfit), "queues on isolated, offline or slow cpus"),
+            (self.unfit.cmp(&other.unfit), "queues on isolated, offline, slow or taken cpus"),
             (self.remote.cmp(&other.remote), "queues far from their card"),
             (busiest, "interrupts on the busiest core"),
             (self.crowded.cmp(&other.crowded), "queues on the fullest core"),

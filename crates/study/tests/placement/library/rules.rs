@@ -2,14 +2,15 @@
 //!
 //! - `set_irq_affinity local`: the script that Intel and NVIDIA ship with their drivers. Queue n of an interface goes
 //!   to the n-th cpu of the card's node in order of number, and around again.
-//! - `perftune.py` of Seastar: mode `mq` (queues over all cpus) for at most four cpus or as many queues as cpus; `sq`
-//!   (all on cpu 0) for at most four cores; `sq_split` (all on core 0) otherwise. It spreads with `hwloc-distrib`,
-//!   which divides them evenly at each level of the machine.
+//! - `perftune.py` of Seastar (`auto_detect_irq_mask`): up to four cpus, all of them take interrupts; up to four cores, one
+//!   cpu; up to 16 cores, one core; beyond, one core for each 16, as many on each node. It spreads with `hwloc-distrib`,
+//!   which divides them evenly at each level of the machine. It keeps those cores free of everything else, as
+//!   `--interrupt-cores` does; here it is compared as a plain placement.
 //! - irqbalance: each interrupt, the most frequent first, goes to the node of its card, there to the least loaded
 //!   cache, and there to the least loaded core; isolated and tickless cpus are left out.
 
 use super::quality::Queue;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use warmcore_linux::Inventory;
 use warmcore_topology::Within;
 use warmcore_units::CpuId;
@@ -34,19 +35,28 @@ fn local(inventory: &Inventory, queues: &[Queue<'_>]) -> Vec<CpuId> {
 }
 
 fn perftune(inventory: &Inventory, queues: &[Queue<'_>]) -> Vec<CpuId> {
+    const CORES_FOR_EACH: usize = 16;
     let all = cpus_of(inventory, None);
-    let core = |cpu: CpuId| inventory.machine.around(cpu, Within::Core);
-    let cores: std::collections::BTreeSet<_> = all.iter().map(|&cpu| core(cpu).first()).collect();
-    let of_interface = |name: &str| queues.iter().filter(|queue| queue.interface == name).count();
+    let core = |cpu: &CpuId| inventory.machine.around(*cpu, Within::Core);
+    let nodes: BTreeSet<u32> = inventory.machine.cpus.iter().map(|cpu| cpu.node).collect();
+    let cores_of = |node: Option<u32>| -> BTreeSet<_> {
+        cpus_of(inventory, node).iter().map(|cpu| core(cpu).first()).collect()
+    };
+    let cpus: Vec<CpuId> = match cores_of(None).len() {
+        _ if all.len() <= 4 => all,
+        ..=4 => vec![all[0]],
+        ..=CORES_FOR_EACH => core(&all[0]).iter().collect(),
+        _ => {
+            let of_node = |&node: &u32| {
+                let cores = cores_of(Some(node));
+                cores.clone().into_iter().flatten().take(cores.len().div_ceil(CORES_FOR_EACH))
+            };
+            nodes.iter().flat_map(of_node).flat_map(|first| core(&first).iter().collect::<Vec<_>>()).collect()
+        }
+    };
+    let count_of = |name: &str| queues.iter().filter(|queue| queue.interface == name).count();
     let cpu = |queue: &Queue<'_>| {
-        let count = of_interface(queue.interface);
-        let cpus = if all.len() <= 4 || count == all.len() {
-            all.clone()
-        } else if cores.len() <= 4 {
-            vec![all[0]]
-        } else {
-            core(all[0]).iter().collect()
-        };
+        let count = count_of(queue.interface);
         distributed(inventory, &cpus, count)[queue.number as usize % count]
     };
     queues.iter().map(cpu).collect()

@@ -16,13 +16,17 @@ use warmcore_units::CpuId;
 
 fn plan(case: &Case, observed: &Observation) -> Result<HostPlacement, Unplaceable> {
     let interfaces: Vec<String> = case.spread.iter().map(|&name| name.to_owned()).collect();
-    place(observed, &Request { interfaces: &interfaces, ..request(&case.reader, Goal::Throughput, None) })
+    let channels = case.channels;
+    place(
+        observed,
+        &Request { interfaces: &interfaces, channels, ..request(&case.reader, Goal::Throughput, None) },
+    )
 }
 
-/// The lines of a plan that change something other than who sends through which queue.
+/// The lines of a plan that change something.
 fn changes(placement: &HostPlacement) -> impl Iterator<Item = &PlannedLine> {
     let lines = placement.lines.iter();
-    lines.filter(|line| line.changes && !matches!(line.set, Setting::XpsCpus { .. }))
+    lines.filter(|line| line.changes)
 }
 
 /// Where the plan puts each queue.
@@ -104,7 +108,10 @@ fn the_table_beside_other_tools_is_the_one_that_was_reviewed() {
         };
         let quality = |cpus: Vec<CpuId>| Quality::new(&observed, &queues, &cpus);
         let ours = quality(ours(placement.as_ref().ok(), &queues));
-        let rules = RULES.map(|(_, rule)| beside(&ours, &quality(rule(&observed.inventory, &queues))));
+        let rules = RULES.map(|(_, rule)| match case.channels {
+            true => "changes no channels".to_owned(),
+            false => beside(&ours, &quality(rule(&observed.inventory, &queues))),
+        });
         writeln!(table, "| {} | {} | {made} | {} |", case.name, case.expert, rules.join(" | "))
             .expect("a text can be written to");
         writeln!(sources, "- {}: {}", case.name, case.source).expect("a text can be written to");
