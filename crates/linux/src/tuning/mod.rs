@@ -21,6 +21,7 @@
 //! | [`undo`](mod@undo) | undoes them |
 //! | [`watch`] | undoes them unless they are confirmed in time |
 //! | [`persist`] | writes a systemd unit and udev rules that apply a plan at every boot |
+//! | `pci` | which interfaces belong to which PCI device |
 //! | [`system`] | all access to files and threads, so that tests can inject faults |
 //! | [`refusal`] | explains why the kernel refused a value |
 //!
@@ -41,6 +42,7 @@ mod journal_error;
 mod locate_error;
 pub mod location;
 mod parse;
+mod pci;
 pub mod persist;
 pub mod plan;
 pub mod refusal;
