@@ -7,6 +7,7 @@ mod faults;
 mod journals;
 mod killed;
 mod outcomes;
+mod persist;
 mod refusals;
 mod scene;
 mod threads;
