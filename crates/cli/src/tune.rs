@@ -1,12 +1,13 @@
 //! `warmcore host apply`, `undo`, `confirm`, `persist` and `verify`.
 
 mod apply;
+mod persist;
 mod plan;
 mod verify;
 mod watcher;
 
 use crate::args::applied::JournalArguments;
-use crate::args::tune::{PersistArguments, TuneCommand, UndoArguments};
+use crate::args::tune::{TuneCommand, UndoArguments};
 use crate::messages;
 use crate::misuse::{OrMisuse, misuse};
 use crate::terminal::counted;
@@ -15,8 +16,7 @@ use miette::{IntoDiagnostic, WrapErr, miette};
 use std::fs;
 use std::path::{Path, PathBuf, absolute};
 use warmcore_linux::tuning::{
-    Damage, Disk, Journal, JournalDirectory, JournalError, LeftProcess, UndoOutcome, UndoReport, persist,
-    undo,
+    Damage, Disk, Journal, JournalDirectory, JournalError, LeftProcess, UndoOutcome, UndoReport, undo,
 };
 
 pub(crate) fn run(command: &TuneCommand) -> miette::Result<()> {
@@ -24,7 +24,7 @@ pub(crate) fn run(command: &TuneCommand) -> miette::Result<()> {
         TuneCommand::Apply(arguments) => apply::run(arguments),
         TuneCommand::Undo(arguments) => take_back(arguments),
         TuneCommand::Confirm(arguments) => confirm(arguments),
-        TuneCommand::Persist(arguments) => print_persistent(arguments),
+        TuneCommand::Persist(arguments) => persist::run(arguments),
         TuneCommand::Verify(arguments) => verify::run(arguments),
         TuneCommand::Watch(arguments) => watcher::run(arguments),
     }
@@ -195,19 +195,4 @@ fn confirm(arguments: &JournalArguments) -> miette::Result<()> {
     }
     journal.confirm().into_diagnostic()?;
     crate::output::print(b"Confirmed: the changes stay until `warmcore host undo`.\n")
-}
-
-fn print_persistent(arguments: &PersistArguments) -> miette::Result<()> {
-    let program = std::env::current_exe().into_diagnostic().wrap_err("cannot tell where this program is")?;
-    let path = absolute(&arguments.plan).into_diagnostic()?;
-    if let Some(path) = [&program, &path].into_iter().find(|path| path.to_str().is_none()) {
-        return Err(misuse(format!("{}: expected a path in UTF-8, which a unit can name", path.display())));
-    }
-    let document = plan::read(&arguments.plan)?;
-    persist::check(&document.plan).or_misuse()?;
-    apply::tell_hands(&document, &Disk::default())?;
-    let despite = arguments.admission.despite.iter();
-    let flags: Vec<String> = despite.flat_map(|name| ["--despite".to_owned(), name.clone()]).collect();
-    let (unit, rule) = (persist::unit(&program, &path, &flags), persist::rule(&document.plan));
-    crate::output::print(format!("{unit}\n{rule}").as_bytes())
 }

@@ -25,9 +25,11 @@ pub(crate) enum TuneCommand {
     /// Keep the changes of `apply --confirm-within`
     Confirm(JournalArguments),
 
-    /// Print a systemd unit and a udev rule that apply a plan at every start
+    /// Print or write the files for systemd and udev that keep a plan over restarts and reloaded drivers
     ///
-    /// Nothing is installed: both are printed, each with the name of its file.
+    /// A unit applies the plan at every start, a udev rule applies it again when a driver is loaded again, and a
+    /// drop-in gives the cpus of placed threads to their service. Nothing is installed: every file is printed, or
+    /// written into a new folder with --out.
     Persist(PersistArguments),
 
     /// Try a plan on a running workload: is the gain real?
@@ -85,8 +87,16 @@ pub(crate) struct PersistArguments {
     #[arg(value_name = "PLAN")]
     pub(crate) plan: PathBuf,
 
+    /// Write the files into this new folder, laid out as below `/`, and print the commands that install them
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+
     #[command(flatten)]
     pub(crate) admission: AdmissionArguments,
+
+    /// Look up processes and devices in the `proc` and `sys` folders in this folder instead of this machine's
+    #[arg(long, value_name = "DIR")]
+    pub(crate) root: Option<PathBuf>,
 }
 
 #[derive(Args, Debug)]

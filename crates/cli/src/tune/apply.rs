@@ -15,13 +15,7 @@ use warmcore_linux::tuning::{
 
 pub(super) fn run(arguments: &ApplyArguments) -> miette::Result<()> {
     let document = plan::read(&arguments.plan)?;
-    let disk = match &arguments.root {
-        Some(root) => {
-            let found = root.canonicalize().or_misuse();
-            Disk::below(&found.wrap_err_with(|| format!("cannot find the folder {}", root.display()))?)
-        }
-        None => Disk::default(),
-    };
+    let disk = disk(arguments.root.as_deref())?;
     let proposals = document.proposals(&disk, &arguments.admission)?;
     tell_hands(&document, &disk)?;
     crate::output::print(difference(&document, &proposals).as_bytes())?;
@@ -33,6 +27,13 @@ pub(super) fn run(arguments: &ApplyArguments) -> miette::Result<()> {
         return crate::output::print(b"Nothing was changed. Give --yes to change it.\n");
     }
     make(arguments, &directory(&arguments.journal)?, &disk, steps)
+}
+
+/// The files in the folder `root`, or of this machine.
+pub(super) fn disk(root: Option<&Path>) -> miette::Result<Disk> {
+    let Some(root) = root else { return Ok(Disk::default()) };
+    let found = root.canonicalize().or_misuse();
+    Ok(Disk::below(&found.wrap_err_with(|| format!("cannot find the folder {}", root.display()))?))
 }
 
 /// Says who else changes what the plan sets.

@@ -66,6 +66,9 @@ fn documents_are_read_where_a_name_is_no_text() {
         let output = named(words, &path);
         assert!(output.status.success(), "{words:?}: {}", text(&output.stderr));
     }
+    put("schema = 1\nmachine = { cpus = \"0\" }\nlines = [{ set = { global_flows = { flows = 4096 } } }]\n");
+    let kept = named(&["host", "persist"], &path);
+    assert!(kept.status.success(), "{}", text(&kept.stderr));
 }
 
 /// A document could not name such a file, so that nothing of it could be repeated.
@@ -84,7 +87,6 @@ fn what_a_document_could_not_hold_is_refused_at_once() {
         (&["transfer", "--to"], "invalid UTF-8"),
         (&["reproduce", "foong-2004", "--size"], "invalid UTF-8"),
         (&["host", "plan", "--for"], "invalid UTF-8"),
-        (&["host", "persist"], "expected a path in UTF-8"),
         (&["host", "verify", "plan.toml", "--load"], "invalid UTF-8"),
     ] {
         let output = named(words, &path);

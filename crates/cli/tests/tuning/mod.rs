@@ -1,12 +1,13 @@
 //! `warmcore host apply`, `undo`, `confirm` and `persist`, as a user types them.
 
 mod confirm;
+mod persist;
 mod real;
 mod verify;
 
 use crate::{failure, refusal, text, warmcore};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use tempfile::TempDir;
 use warmcore_linux::fake::Tree;
 use warmcore_topology::synthetic;
@@ -208,29 +209,4 @@ fn unusable_plans_are_refused_with_file_line_and_field() {
     let error = failure(&Place::apply(&[]), &place.path);
     assert!(error.contains("`irqbalance` runs") && error.contains("--despite irqbalance"), "{error}");
     place.run(&Place::apply(&["--despite", "irqbalance"]));
-}
-
-#[test]
-fn a_plan_that_outlasts_a_restart_is_printed_for_systemd_and_udev() {
-    let place = Place::new();
-    let persist = ["host", "persist", "plan.toml"];
-    let error = refusal(&persist, &place.path);
-    assert!(error.contains("line 2 pins threads") && error.contains("CPUAffinity=2-3"), "{error}");
-    place.plan(
-        "schema = 1\n[machine]\ncpus = \"0-3\"\n\
-         interfaces = [{ name = \"eth0\", receive_queues = 1, transmit_queues = 1 }]\n\
-         [[lines]]\nset = { interrupt = { device = \"0000:00:03.0\", queue = 0, cpus = \"2\" } }\n\
-         [[lines]]\nset = { rps_cpus = { interface = \"eth0\", queue = 0, cpus = \"2\" } }\n",
-    );
-    let printed = place.run(&persist);
-    for expected in [
-        "Type=oneshot",
-        "host apply --yes \"/",
-        "plan.toml\"\nExecStop=",
-        "ACTION==\"bind\", SUBSYSTEM==\"pci\", KERNEL==\"0000:00:03.0\", RUN+=",
-        "ACTION==\"add\", SUBSYSTEM==\"net\", KERNEL==\"eth0\", RUN+=",
-    ] {
-        assert!(printed.contains(expected), "{printed}");
-    }
-    assert!(Path::new(&place.path).join("root").exists() && !place.path.join("journals").exists());
 }

@@ -142,6 +142,11 @@ const KNOWN: [KnownRival; 8] = [
     },
 ];
 
+/// The known rivals by name, which is also that of their systemd unit, and what they undo.
+pub(crate) fn known() -> impl Iterator<Item = (&'static str, OverwrittenSettings)> {
+    KNOWN.iter().map(|known| (known.name, known.undoes))
+}
+
 /// Finds the known rivals on this machine. `processes` are the names of all processes.
 pub(crate) fn read(tree: &Tree, processes: &BTreeMap<u32, String>) -> Vec<Rival> {
     let units = tree.entries(UNITS, &|name| Some(name.strip_suffix(".service")?.to_owned()));

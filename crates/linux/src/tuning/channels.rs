@@ -8,15 +8,13 @@
 
 use super::interrupt::Interrupt;
 use super::location::Value;
+use super::pci;
 use super::plan::{Plan, Setting, SpreadQueues};
 use super::step::{Step, StepKind};
 use super::system::System;
 use crate::ethtool::ChannelCounts;
 use warmcore_topology::CpuSet;
 use warmcore_units::{CpuId, Fault};
-
-/// The devices of the PCI bus.
-const DEVICES: &str = "sys/bus/pci/devices";
 
 /// Checks numbers of channels: some are named, and they leave something that receives and something that
 /// transmits.
@@ -90,7 +88,7 @@ fn queue_settings(interface: &str, system: &dyn System) -> Vec<Setting> {
 }
 
 fn interrupt_settings(interface: &str, system: &dyn System) -> Vec<Setting> {
-    let Some(device) = device_of(interface, system) else { return Vec::new() };
+    let Some(device) = pci::device_of(interface, system) else { return Vec::new() };
     let interrupts = Interrupt::of_device(system, &device).unwrap_or_default();
     let setting = |interrupt: Interrupt| Setting::Interrupt {
         device: device.clone(),
@@ -99,17 +97,6 @@ fn interrupt_settings(interface: &str, system: &dyn System) -> Vec<Setting> {
         cpus: [CpuId(0)].into_iter().collect(),
     };
     interrupts.into_iter().map(setting).collect()
-}
-
-/// The PCI address of the device of `interface`. A virtio device lies between the two.
-fn device_of(interface: &str, system: &dyn System) -> Option<String> {
-    let entries = |directory: &str| system.entries(directory).unwrap_or_default();
-    let has = |directory: &str| entries(&format!("{directory}/net")).iter().any(|name| name == interface);
-    entries(DEVICES).into_iter().find(|address| {
-        let device = format!("{DEVICES}/{address}");
-        let virtio = || entries(&device).into_iter().filter(|entry| entry.starts_with("virtio"));
-        has(&device) || virtio().any(|entry| has(&format!("{device}/{entry}")))
-    })
 }
 
 /// How many receive and transmit queues an interface with these has after the channels were changed to

@@ -21,7 +21,8 @@
 //! | [`apply`](mod@apply) | applies all changes, or none |
 //! | [`undo`](mod@undo) | undoes them |
 //! | [`watch`] | undoes them unless they are confirmed in time |
-//! | [`persist`] | writes a systemd unit and udev rules that apply a plan at every boot |
+//! | [`persist`](mod@persist) | writes files for systemd and udev that keep a plan over reboots and reloaded drivers |
+//! | `pci` | which interfaces belong to which PCI device |
 //! | [`system`] | all access to files and threads, so that tests can inject faults |
 //! | [`refusal`] | explains why the kernel refused a value |
 //!
@@ -43,6 +44,7 @@ mod journal_error;
 mod locate_error;
 pub mod location;
 mod parse;
+mod pci;
 pub mod persist;
 pub mod plan;
 pub mod refusal;

@@ -3,7 +3,7 @@
 
 use super::plan::{Plan, Setting};
 use super::system::{System, is_absent};
-use crate::inventory::{Inventory, LinkFile, Rival, rivals};
+use crate::inventory::{Inventory, LinkFile, OverwrittenSettings, Rival, rivals};
 use crate::tree::Tree;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -61,8 +61,14 @@ pub(super) fn undoing(plan: &Plan, system: &dyn System) -> io::Result<Vec<Rival>
     Ok(on_system(plan, system)?.into_iter().filter_map(undoing).collect())
 }
 
+/// Returns the names of all programs known to undo lines of `plan`, whether they run or not.
+pub(super) fn known_to_undo(plan: &Plan) -> impl Iterator<Item = &'static str> {
+    let concerns = |undoes| plan.lines.iter().any(|line| concerns(undoes, &line.set));
+    rivals::known().filter(move |&(_, undoes)| concerns(undoes)).map(|(name, _)| name)
+}
+
 fn interferences(plan: &Plan, rivals: Vec<Rival>, files: Vec<LinkFile>) -> Vec<Interference> {
-    let undoes = |rival: &Rival| plan.lines.iter().any(|line| concerns(rival, &line.set));
+    let undoes = |rival: &Rival| plan.lines.iter().any(|line| concerns(rival.undoes, &line.set));
     let running = rivals.into_iter().filter(Rival::runs);
     let programs = running.map(|rival| {
         if undoes(&rival) { Interference::Undoes(rival) } else { Interference::Unrelated(rival) }
@@ -70,10 +76,10 @@ fn interferences(plan: &Plan, rivals: Vec<Rival>, files: Vec<LinkFile>) -> Vec<I
     programs.chain(files.into_iter().map(Interference::LinkFile)).collect()
 }
 
-fn concerns(rival: &Rival, set: &Setting) -> bool {
+fn concerns(undoes: OverwrittenSettings, set: &Setting) -> bool {
     match set {
-        Setting::Interrupt { .. } | Setting::DefaultInterrupt { .. } => rival.undoes.interrupts,
-        Setting::Thread { .. } => rival.undoes.threads,
+        Setting::Interrupt { .. } | Setting::DefaultInterrupt { .. } => undoes.interrupts,
+        Setting::Thread { .. } => undoes.threads,
         _ => false,
     }
 }

@@ -8,6 +8,7 @@ mod groups;
 mod journals;
 mod killed;
 mod outcomes;
+mod persist;
 mod refusals;
 mod scene;
 mod threads;
