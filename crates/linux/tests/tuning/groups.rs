@@ -94,6 +94,6 @@ fn a_group_that_is_not_there_is_named_with_what_it_needs() {
         }
     }
     let error = steps(&plan, &scene.disk()).unwrap_err().to_string();
-    assert!(error.contains("cpuset.group: `/system.slice/other.service`"), "{error}");
+    assert!(error.contains("lines.12.set.cpuset.group` is `/system.slice/other.service`"), "{error}");
     assert!(error.contains("AllowedCPUs="), "{error}");
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use warmcore_linux::tuning::{JournalError, UndoOutcome};
 
 /// The settings that the plan of the scene changes.
-const SETTINGS: usize = 13;
+const SETTINGS: usize = 14;
 
 const BOOT: &str = "proc/sys/kernel/random/boot_id";
 

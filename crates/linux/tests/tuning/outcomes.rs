@@ -118,7 +118,7 @@ fn pending(outcomes: &[(Step, StepOutcome)]) -> usize {
 fn every_value_is_written_in_the_kernels_notation() {
     let scene = Scene::new();
     let outcomes = apply_with(&scene, Deviation::Moves).unwrap();
-    assert_eq!((outcomes.len(), pending(&outcomes)), (13, 0));
+    assert_eq!((outcomes.len(), pending(&outcomes)), (14, 0));
     let queues = "sys/class/net/eth0/queues";
     for (file, value) in [
         ("proc/irq/28/smp_affinity_list".to_owned(), "2"),

@@ -60,10 +60,13 @@ fn every_line_that_outlives_a_reboot_is_in_the_plan_of_the_unit() {
         assert!(file.text.starts_with(&format!("# {}\n", file.path)), "{}", file.text);
     }
     let kept = kept(&persistence);
-    assert_eq!((kept.lines.len(), kept.machine.clone()), (plan().lines.len() - 1, plan().machine));
-    assert!(!kept.lines.iter().any(|line| matches!(line.set, Setting::Thread { .. })));
+    assert_eq!((kept.lines.len(), kept.machine.clone()), (plan().lines.len() - 2, plan().machine));
+    let places = |set: &Setting| matches!(set, Setting::Thread { .. } | Setting::Cpuset { .. });
+    assert!(!kept.lines.iter().any(|line| places(&line.set)));
     scene.apply_plan_through(&kept, &scene.disk()).unwrap();
-    assert!(file(&persistence, DROP_IN).contains("\nCPUAffinity=\nCPUAffinity=2-3\n"));
+    let drop_in = file(&persistence, DROP_IN);
+    assert!(drop_in.contains("\nCPUAffinity=\nCPUAffinity=2-3\n"), "{drop_in}");
+    assert!(drop_in.ends_with("\nAllowedCPUs=\nAllowedCPUs=2-3\n"), "{drop_in}");
     assert_eq!(
         (&persistence.services[..], &persistence.unserved[..]),
         (&["server.service".to_owned()][..], &[][..])
@@ -94,7 +97,9 @@ fn what_has_no_service_is_said_and_the_rest_is_kept() {
     ] {
         let scene = scene_with_group(group);
         put(&scene, "run/systemd/transient/run-u7.service", "");
-        let persistence = persisted(&plan(), &scene).unwrap();
+        let mut plan = plan();
+        plan.lines.retain(|line| !matches!(line.set, Setting::Cpuset { .. }));
+        let persistence = persisted(&plan, &scene).unwrap();
         assert!(persistence.has_unit && persistence.services.is_empty(), "{group}");
         assert_eq!(persistence.unserved.iter().map(|process| &process.reason).collect::<Vec<_>>(), [&reason]);
     }
@@ -184,4 +189,20 @@ fn a_card_that_is_gone_leaves_nothing_to_undo() {
     let undone = scene.undo_through(&scene.disk(), true).unwrap().unwrap();
     assert!(undone.is_complete() && scene.journals.active().unwrap().is_none(), "{undone:?}");
     assert!(scene.undo_through(&scene.disk(), true).unwrap().is_none());
+}
+
+#[test]
+fn a_control_group_keeps_its_cpus_if_it_is_that_of_a_service() {
+    let group = |path: &str| with_lines(&[&format!("cpuset = {{ group = \"{path}\", cpus = \"2-3\" }}")]);
+    let scene = Scene::new();
+    let persistence = persisted(&group("/system.slice/server.service"), &scene).unwrap();
+    assert!(!persistence.has_unit);
+    assert!(file(&persistence, DROP_IN).ends_with("[Service]\nAllowedCPUs=\nAllowedCPUs=2-3\n"));
+    for (path, expected) in [
+        ("/system.slice/server.service/workers", "another manager below `server.service`"),
+        ("/docker/1f", "control group /docker/1f loses its cpus 2-3"),
+    ] {
+        let error = persisted(&group(path), &scene).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    }
 }

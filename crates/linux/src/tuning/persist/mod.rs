@@ -60,7 +60,7 @@ pub struct Persistence {
     pub has_unit: bool,
     /// The services with a drop-in, which holds from their next start.
     pub services: Vec<String>,
-    /// The processes whose lines are left out.
+    /// The processes and control groups whose lines are left out.
     pub unserved: Vec<Unserved>,
 }
 

@@ -23,26 +23,26 @@ pub(super) struct Service {
     pub(super) name: String,
     /// The names of its processes in the plan.
     pub(super) processes: Vec<String>,
-    /// The cpus of all of them.
+    /// The cpus of all of them; none where the plan places its control group only.
     pub(super) cpus: CpuSet,
     /// Whether each of its lines has all these cpus.
     pub(super) is_uniform: bool,
+    /// The cpus of its control group.
+    pub(super) cpuset: Option<CpuSet>,
 }
 
-/// A process that gets no drop-in.
+/// What gets no drop-in.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Unserved {
-    /// Its number.
-    pub pid: u32,
-    /// Its name.
-    pub name: String,
+    /// A process or control group, in words.
+    pub placed: String,
     /// The cpus of all its lines.
     pub cpus: CpuSet,
     /// Why.
     pub reason: ServiceError,
 }
 
-/// Why no drop-in can hold the cpus of a process.
+/// Why no drop-in can hold the cpus of a process or control group.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ServiceError {
     /// The process cannot be found.
@@ -81,8 +81,8 @@ pub enum ServiceError {
 
 impl fmt::Display for Unserved {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { pid, name, cpus, reason } = self;
-        write!(f, "process {pid} ({}) loses its cpus {cpus} when it ends: {reason}", name.escape_debug())
+        let Self { placed, cpus, reason } = self;
+        write!(f, "{placed} loses its cpus {cpus} when it ends: {reason}")
     }
 }
 
@@ -95,19 +95,43 @@ struct Placed {
     thread: u32,
 }
 
-/// Finds the services of the processes of `plan`, and the processes without one.
+/// Finds the services of the processes and control groups of `plan`, and those without one.
 pub(super) fn services(plan: &Plan, system: &dyn System) -> (Vec<Service>, Vec<Unserved>) {
     let (mut services, mut unserved) = (BTreeMap::<String, Vec<Placed>>::new(), Vec::new());
     for process in placed(plan) {
         match service_of(&process, system) {
             Ok(name) => services.entry(name).or_default().push(process),
             Err(reason) => {
-                let cpus = union(&process.masks);
-                unserved.push(Unserved { pid: process.pid, name: process.name, cpus, reason });
+                let placed = format!("process {} ({})", process.pid, process.name.escape_debug());
+                unserved.push(Unserved { placed, cpus: union(&process.masks), reason });
             }
         }
     }
-    (services.into_iter().map(|(name, processes)| Service::new(name, processes)).collect(), unserved)
+    let mut services: Vec<Service> =
+        services.into_iter().map(|(name, processes)| Service::new(name, processes)).collect();
+    for (group, cpus) in groups(plan) {
+        match service_of_group(group, system) {
+            Ok(name) => match services.iter_mut().find(|service| service.name == name) {
+                Some(service) => service.cpuset = Some(cpus.clone()),
+                None => {
+                    services.push(Service { cpuset: Some(cpus.clone()), ..Service::new(name, Vec::new()) });
+                }
+            },
+            Err(reason) => {
+                let placed = format!("control group {}", group.escape_debug());
+                unserved.push(Unserved { placed, cpus: cpus.clone(), reason });
+            }
+        }
+    }
+    (services, unserved)
+}
+
+/// The control groups that have lines in `plan`, with their cpus.
+fn groups(plan: &Plan) -> impl Iterator<Item = (&str, &CpuSet)> {
+    plan.lines.iter().filter_map(|line| match &line.set {
+        Setting::Cpuset { group, cpus } => Some((group.as_str(), cpus)),
+        _ => None,
+    })
 }
 
 impl Service {
@@ -117,7 +141,13 @@ impl Service {
         let mut names: Vec<String> = processes.into_iter().map(|process| process.name).collect();
         names.sort();
         names.dedup();
-        Self { name, processes: names, is_uniform: masks.iter().all(|mask| *mask == cpus), cpus }
+        Self {
+            name,
+            processes: names,
+            is_uniform: masks.iter().all(|mask| *mask == cpus),
+            cpus,
+            cpuset: None,
+        }
     }
 }
 
@@ -154,7 +184,21 @@ fn service_of(process: &Placed, system: &dyn System) -> Result<String, ServiceEr
     // A capture has only those of threads.
     let text = system.read(&file).or_else(|_| system.read(&format!("proc/{pid}/task/{thread}/cgroup")));
     let text = text.map_err(|_| ServiceError::Hidden { file })?;
-    let unit = unit_of(&group_of(&text))?;
+    lasting(unit_of(&group_of(&text))?, system)
+}
+
+/// The service whose own control group is `group`.
+fn service_of_group(group: &str, system: &dyn System) -> Result<String, ServiceError> {
+    let unit = unit_of(group)?;
+    let last = group.rsplit('/').find(|name| !name.is_empty()).unwrap_or_default();
+    if last.strip_prefix('_').unwrap_or(last) != unit {
+        return Err(ServiceError::Nested(unit));
+    }
+    lasting(unit, system)
+}
+
+/// `unit`, unless its name does not return after a reboot.
+fn lasting(unit: String, system: &dyn System) -> Result<String, ServiceError> {
     let transient = system.entries(TRANSIENT).unwrap_or_default();
     if transient.contains(&unit) { Err(ServiceError::Transient(unit)) } else { Ok(unit) }
 }
