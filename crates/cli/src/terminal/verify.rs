@@ -105,17 +105,19 @@ fn counted(findings: &VerificationFindings) -> String {
 /// from itself.
 fn decision(findings: &VerificationFindings) -> String {
     let (outcome, advice) = match findings.conclusion() {
-        Conclusion::Gain if findings.kept => ("Kept, it brings a gain", "`warmcore host undo` takes it back"),
-        Conclusion::Gain => {
-            ("Taken back, though it brings a gain", "`warmcore host apply`, or --keep here, makes it stay")
+        Conclusion::Gain if findings.kept => {
+            ("Kept, because it brings a gain", "`warmcore host undo` takes it back")
         }
-        Conclusion::Loss => ("Taken back, it makes things worse", "do not apply it for this load"),
+        Conclusion::Gain => {
+            ("Taken back, although it brings a gain", "`warmcore host apply`, or --keep here, makes it stay")
+        }
+        Conclusion::Loss => ("Taken back, because it makes things worse", "do not apply it for this load"),
         Conclusion::Mixed => (
-            "Taken back, it does more work but takes more cpu time for it, or less of both",
+            "Taken back, because it does more work but takes more cpu time for it, or less of both",
             "whether that is a gain is for you to weigh",
         ),
         Conclusion::NotVisible => (
-            "Taken back, no effect is visible beyond what the same setting differs from itself",
+            "Taken back, because no effect is visible beyond what the same setting differs from itself",
             "more --blocks, a longer --time or a quieter machine show smaller ones",
         ),
     };

@@ -6,6 +6,7 @@ use super::rules::RULES;
 use super::{Case, hosts};
 use crate::{observed, request};
 use core::cmp::Ordering;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
@@ -89,34 +90,47 @@ fn every_plan_is_as_good_as_an_experts() {
     }
 }
 
+/// What our plan does, in few words.
+fn made(placement: &Result<HostPlacement, Unplaceable>) -> String {
+    match placement {
+        Ok(placement) => format!("{} lines change something", changes(placement).count()),
+        Err(Unplaceable::Quiet(rate)) => format!("nothing: {rate} is no load"),
+        Err(Unplaceable::NothingToGain(_)) => "nothing".to_owned(),
+        Err(why) => panic!("no plan: {why}"),
+    }
+}
+
 #[test]
 fn the_table_beside_other_tools_is_the_one_that_was_reviewed() {
     let cases = hosts::all();
     assert!(cases.len() >= 20, "{}", cases.len());
     let tools = RULES.map(|(name, _)| name).join(" | ");
-    let mut table = format!("| host | expert | ours | {tools} |\n|---|---|---|---|---|---|\n");
+    let mut table = format!("| host | an expert | `host plan` | {tools} |\n|---|---|---|---|---|---|\n");
     let mut sources = String::new();
+    let mut counts = RULES.map(|_| BTreeMap::new());
     for case in cases {
         let observed = observed(&case.tree);
         let queues = queues(&observed);
         let placement = plan(&case, &observed);
-        let made = match &placement {
-            Ok(placement) => {
-                format!("{} changes", placement.lines.iter().filter(|line| line.changes).count())
-            }
-            Err(why) => format!("no plan: {why}"),
-        };
         let quality = |cpus: Vec<CpuId>| Quality::new(&observed, &queues, &cpus);
         let ours = quality(ours(placement.as_ref().ok(), &queues));
         let rules = RULES.map(|(_, rule)| match case.channels {
             true => "changes no channels".to_owned(),
             false => beside(&ours, &quality(rule(&observed.inventory, &queues))),
         });
-        writeln!(table, "| {} | {} | {made} | {} |", case.name, case.expert, rules.join(" | "))
+        for (counts, rule) in counts.iter_mut().zip(&rules) {
+            let word = rule.split(':').next().unwrap_or_default().to_owned();
+            *counts.entry(word).or_insert(0) += 1;
+        }
+        let (name, made) = (case.name.replace('_', " "), made(&placement));
+        writeln!(table, "| {name} | {} | {made} | {} |", case.expert, rules.join(" | "))
             .expect("a text can be written to");
-        writeln!(sources, "- {}: {}", case.name, case.source).expect("a text can be written to");
+        writeln!(sources, "- {name}: {}", case.source).expect("a text can be written to");
     }
-    let text = format!("{table}\n{sources}");
+    let sums = counts.map(|counts: BTreeMap<String, usize>| {
+        counts.iter().map(|(word, count)| format!("{count} {word}")).collect::<Vec<_>>().join(", ")
+    });
+    let text = format!("{table}| **in all** | | | {} |\n\n{sources}", sums.join(" | "));
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/placement/plans/library.md");
     if std::env::var_os("WARMCORE_REWRITE").is_some() {
         fs::write(&file, &text).expect("a table can be written");
