@@ -1,7 +1,9 @@
 //! `warmcore host`.
 
 mod capture;
+mod driver;
 mod inventory;
+mod mismatch;
 mod page;
 mod picture;
 mod plan;

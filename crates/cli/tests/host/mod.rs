@@ -1,6 +1,7 @@
 //! `warmcore host`: what it shows of hosts we lack and of this one, and what it copies.
 
 mod agreement;
+mod fields;
 mod trace;
 
 use crate::{ended, failure, folder_with, refusal, text, warmcore};
