@@ -31,7 +31,7 @@ pub enum AdmissionError {
         "`{}` runs, and {}: stop it, or give --despite {}{}", .0.name, .0.changes, .0.name,
         .0.ban(.1).map(|ban| format!(". {ban}")).unwrap_or_default()
     )]
-    Rival(Rival, BTreeSet<u32>),
+    Rival(Box<Rival>, BTreeSet<u32>),
     /// The machine cannot be probed.
     #[error(transparent)]
     Machine(#[from] ProbeError),
@@ -56,7 +56,7 @@ pub fn admit(plan: &Plan, system: &dyn System, admission: &AdmissionOptions) -> 
     }
     let mut rivals = rivals::undoing(plan, system)?.into_iter();
     match rivals.find(|(rival, _)| !admission.despite.iter().any(|name| name == rival.name)) {
-        Some((rival, interrupts)) => Err(AdmissionError::Rival(rival, interrupts)),
+        Some((rival, interrupts)) => Err(AdmissionError::Rival(Box::new(rival), interrupts)),
         None => Ok(()),
     }
 }

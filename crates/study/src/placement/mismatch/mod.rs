@@ -59,7 +59,7 @@ pub fn mismatch(observed: &Observation) -> Mismatch {
     let readers = Readers::find(observed);
     let used = device_queues::find(observed, &pool, &[]).unwrap_or_default();
     let queues: Vec<QueuePlace> =
-        used.iter().filter_map(|queue| queues::place(observed, &pool, &readers, queue)).collect();
+        used.iter().filter_map(|queue| queues::place(&pool, &readers, queue)).collect();
     let findings = findings::find(observed, &pool, &queues, &readers);
     Mismatch { evidence: readers.evidence, readers: readers.places(), queues, findings }
 }

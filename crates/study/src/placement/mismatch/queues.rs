@@ -5,7 +5,6 @@ use super::super::device_queues::{DeviceQueue, Steering};
 use super::readers::Readers;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use warmcore_linux::inventory::Observation;
 use warmcore_topology::CpuSet;
 use warmcore_units::{CpuId, PerSecond};
 
@@ -77,18 +76,8 @@ impl QueuePlace {
 }
 
 /// The place of `queue`; `None` if nothing came through it.
-pub(super) fn place(
-    observed: &Observation,
-    pool: &CpuPool,
-    readers: &Readers<'_>,
-    queue: &DeviceQueue<'_>,
-) -> Option<QueuePlace> {
-    let rate_of = |of: &DeviceQueue<'_>| {
-        let rates = &observed.rates.as_ref()?.interrupts;
-        Some(rates.iter().find(|rate| rate.id == of.interrupt.id).map_or(PerSecond(0.0), |rate| rate.rate))
-    };
-    let rate = rate_of(queue);
-    let is_used = rate.map_or(queue.interrupt.total() > 0, |rate| rate.0 > 0.0);
+pub(super) fn place(pool: &CpuPool, readers: &Readers<'_>, queue: &DeviceQueue<'_>) -> Option<QueuePlace> {
+    let is_used = queue.rate.map_or(queue.interrupt.total() > 0, |rate| rate.0 > 0.0);
     let (steering, processed_on) = match &queue.steering {
         Steering::None => (QueueSteering::None, CpuSet::from_iter([queue.current_cpu])),
         Steering::Spread(cpus) => (QueueSteering::Rps, cpus.clone()),
@@ -104,8 +93,8 @@ pub(super) fn place(
         card_node: queue.interface.node,
         isolated: pool.reserved.contains(queue.current_cpu),
         slow: of_pool.is_some_and(|cpu| cpu.slow),
-        interrupts_per_s: rate,
-        share: rate.map(|_| queue.part),
+        interrupts_per_s: queue.rate,
+        share: queue.rate.map(|_| queue.part),
         readers: reaches(pool, steering, &processed_on, readers),
         steering,
         processed_on,
