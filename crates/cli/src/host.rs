@@ -2,6 +2,7 @@
 
 mod capture;
 mod driver;
+mod findings;
 mod inventory;
 mod mismatch;
 mod page;

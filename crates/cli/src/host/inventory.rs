@@ -1,6 +1,6 @@
 //! The inventory of a host, and how `--json` prints it.
 
-use super::mismatch;
+use super::findings;
 use crate::messages;
 use crate::probe::{look, probe};
 use miette::{IntoDiagnostic, WrapErr};
@@ -71,7 +71,7 @@ struct PrintedFinding<'a> {
 impl<'a> Printed<'a> {
     pub(super) fn new(observed: &'a Observation, mismatch: &'a Mismatch) -> Self {
         let inventory = &observed.inventory;
-        let finding = |finding| PrintedFinding { finding, sentence: mismatch::sentence(finding, inventory) };
+        let finding = |finding| PrintedFinding { finding, sentence: findings::sentence(finding, inventory) };
         let mismatch = PrintedMismatch {
             evidence: mismatch.evidence,
             readers: &mismatch.readers,

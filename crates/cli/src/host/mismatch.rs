@@ -1,13 +1,12 @@
-//! Words about where packets come in, who reads them, and what is amiss.
+//! Words about where packets come in and who reads them.
 
+use super::findings::{self, cpus};
 use super::words::percent;
 use crate::terminal::{counted, table};
 use crate::visible::visible;
 use std::collections::BTreeMap;
 use warmcore_linux::Inventory;
-use warmcore_study::placement::{
-    Finding, FindingKind, Mismatch, QueuePlace, QueueSteering, Reach, ReaderEvidence, ReaderPlace,
-};
+use warmcore_study::placement::{Mismatch, QueuePlace, QueueSteering, Reach, ReaderEvidence, ReaderPlace};
 use warmcore_topology::CpuSet;
 use warmcore_units::{CpuId, PerSecond};
 
@@ -15,6 +14,9 @@ use warmcore_units::{CpuId, PerSecond};
 const LINES: usize = 12;
 /// The most readers that are named.
 const READERS: usize = 4;
+
+/// The most parts of a list of cpus or queues in a cell.
+const PARTS: usize = 4;
 
 /// The columns of [`rows`].
 pub(super) const HEADER: [&str; 5] =
@@ -38,7 +40,7 @@ pub(super) fn part(mismatch: &Mismatch, inventory: &Inventory) -> String {
     for line in who_reads(mismatch) {
         text += &format!("{line}\n");
     }
-    let findings = findings(mismatch, inventory);
+    let findings = findings::sentences(mismatch, inventory);
     for line in findings.iter().take(LINES) {
         text += &format!("- {line}\n");
     }
@@ -80,16 +82,26 @@ fn row(group: &[&QueuePlace]) -> [String; 5] {
     let rates: Option<f64> = group.iter().map(|queue| Some(queue.interrupts_per_s?.0)).sum();
     let on: CpuSet = group.iter().flat_map(|queue| queue.processed_on.iter()).collect();
     [
-        format!("{} rx {numbers}", visible(&first.interface)),
-        format!("{cpus} ({})", place.join(", ")),
+        format!("{} rx {}", visible(&first.interface), short(&numbers)),
+        format!("{} ({})", short(&cpus), place.join(", ")),
         rates.map(|rate| PerSecond(rate).to_string()).unwrap_or_default(),
         match first.steering {
             QueueSteering::None => "the same cpu".to_owned(),
-            QueueSteering::Rps => format!("{on} (RPS)"),
+            QueueSteering::Rps => format!("{} (RPS)", short(&on)),
             QueueSteering::Rfs => "their readers' cpu (RFS)".to_owned(),
         },
         distances(group),
     ]
+}
+
+/// `set` for a cell: without the end of a list of many parts.
+pub(super) fn short(set: &CpuSet) -> String {
+    let text = set.to_string();
+    let parts: Vec<&str> = text.split(',').collect();
+    match parts.len() > PARTS {
+        true => format!("{},… ({} in all)", parts[..PARTS].join(","), set.len()),
+        false => text,
+    }
 }
 
 /// `50% on the same cpu, 50% on another node`.
@@ -102,8 +114,11 @@ fn distances(group: &[&QueuePlace]) -> String {
             *parts.entry(reach).or_default() += part * weight(queue) / all;
         }
     }
-    let mut said: Vec<String> =
-        parts.iter().map(|(&reach, &part)| format!("{} on {}", percent(part), distance(reach))).collect();
+    let mut said: Vec<String> = parts
+        .iter()
+        .filter(|(_, part)| **part >= 0.005)
+        .map(|(&reach, &part)| format!("{} on {}", percent(part), distance(reach)))
+        .collect();
     if said.len() == 1 {
         said = parts.keys().map(|&reach| format!("on {}", distance(reach))).collect();
     }
@@ -152,74 +167,5 @@ fn reader(of: &ReaderPlace) -> String {
         (None, None) => String::new(),
     };
     let threads = counted(of.threads, "busy thread");
-    format!("{} ({}), {threads} on cpus {}{received}", visible(&of.process), of.pid, of.cpus)
-}
-
-/// What is amiss, a sentence each; one that says so if nothing is.
-pub(super) fn findings(mismatch: &Mismatch, inventory: &Inventory) -> Vec<String> {
-    let said: Vec<String> = mismatch.findings.iter().map(|of| sentence(of, inventory)).collect();
-    if !said.is_empty() || mismatch.queues.is_empty() {
-        return said;
-    }
-    let unknown = match mismatch.evidence {
-        ReaderEvidence::None => ", as far as that can be told without a reader",
-        _ => "",
-    };
-    vec![format!("Nothing is amiss with where packets come in{unknown}.")]
-}
-
-/// A finding in one sentence.
-pub(super) fn sentence(of: &Finding, inventory: &Inventory) -> String {
-    let cpus = &of.cpus;
-    let on = of.interface.as_ref().map(|name| format!(" of {}", visible(name))).unwrap_or_default();
-    let queues = || counted(of.count, "queue") + &on;
-    let s = if of.count == 1 { "s" } else { "" };
-    let better = |what: &str| match of.better.is_empty() {
-        true => String::new(),
-        false => format!("; {what} cpus {}", of.better),
-    };
-    match of.kind {
-        FindingKind::InterruptsOnIsolatedCpus => format!(
-            "{} of devices go{} to cpus {cpus}, which are isolated or tickless: each disturbs the thread that has the cpu to \
-             itself.",
-            counted(of.count, "interrupt"),
-            if of.count == 1 { "es" } else { "" }
-        ),
-        FindingKind::ReadersOnOtherNode => format!(
-            "{} of the packets come in on another node than their readers': cpus {cpus} take them in{}.",
-            percent(of.share.unwrap_or(1.0)),
-            better("readers run on")
-        ),
-        FindingKind::QueuesFarFromCard => format!(
-            "{} interrupt{s} cpus {cpus}, on another node than the card{}.",
-            queues(),
-            better("its node has")
-        ),
-        FindingKind::QueuesOnSlowCpus => {
-            format!("{} interrupt{s} E cores (cpus {cpus}){}.", queues(), better("the P cores are"))
-        }
-        FindingKind::QueuesOnOneCore => format!(
-            "{} share cores (cpus {cpus}), while other cores of the node take none{}.",
-            queues(),
-            better("such are")
-        ),
-        FindingKind::SingleQueue => format!(
-            "{} take{s} in all packets on cpus {cpus}, and RPS is off{}.",
-            match of.count {
-                1 => format!("The only queue{on}"),
-                count => format!("{count} interfaces with one queue"),
-            },
-            better("no packets are taken in on")
-        ),
-        FindingKind::Rival => rival(of, inventory),
-    }
-}
-
-fn rival(of: &Finding, inventory: &Inventory) -> String {
-    let found = inventory.rivals.iter().find(|rival| Some(rival.name) == of.program.as_deref());
-    let Some(rival) = found else { return String::new() };
-    let cards = inventory.interfaces.iter().filter(|interface| interface.is_physical());
-    let interrupts = cards.flat_map(|card| inventory.interrupts_of(card)).map(|of| of.number).collect();
-    let ban = rival.ban(&interrupts).map(|ban| format!(" {ban}")).unwrap_or_default();
-    super::words::rival(rival) + &ban
+    format!("{} ({}), {threads} on {}{received}", visible(&of.process), of.pid, cpus(&of.cpus))
 }

@@ -1,6 +1,6 @@
 //! A host as a page: what a terminal shows, with nothing left out.
 
-use super::{driver, mismatch as words_of, words};
+use super::{driver, findings, mismatch as words_of, words};
 use crate::provenance::{PROGRAM, command};
 use warmcore_linux::inventory::{Interrupt, Inventory, Managed, Observation};
 use warmcore_record::document::{
@@ -37,7 +37,7 @@ pub(super) fn document(observed: &Observation, mismatch: &Mismatch) -> Document 
 }
 
 fn verdict(inventory: &Inventory, mismatch: &Mismatch) -> ReportVerdict {
-    let said = words_of::findings(mismatch, inventory).into_iter().chain(words::circumstances(inventory));
+    let said = findings::sentences(mismatch, inventory).into_iter().chain(words::circumstances(inventory));
     let figure = |count: usize, meaning: &str| KeyFigure {
         value: count.to_string(),
         half_width: String::new(),

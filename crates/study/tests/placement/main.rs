@@ -3,6 +3,7 @@
 mod applied;
 mod faults;
 mod hosts;
+mod mismatch;
 mod properties;
 mod renaming;
 mod scene;

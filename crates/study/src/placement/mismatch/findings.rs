@@ -45,6 +45,8 @@ pub enum FindingKind {
     QueuesOnSlowCpus,
     /// Several queues interrupt one core while others of the node take none.
     QueuesOnOneCore,
+    /// Packets are processed on another core of the node than their readers', and RFS does not send them after these.
+    ReadersOnOtherCores,
     /// An interface has a single queue, and RPS does not spread its packets.
     SingleQueue,
     /// A program runs that moves interrupts or threads.
@@ -74,10 +76,11 @@ pub(super) fn find(
     readers: &Readers<'_>,
 ) -> Vec<Finding> {
     let mut findings: Vec<Finding> = interrupts_on_isolated(observed, pool).into_iter().collect();
-    findings.extend(readers_far(queues, readers));
+    findings.extend(readers_apart(queues, readers, FindingKind::ReadersOnOtherNode));
     findings.extend(far_from_card(pool, queues));
     findings.extend(on_slow_cpus(pool, queues));
     findings.extend(on_one_core(pool, queues));
+    findings.extend(readers_apart(queues, readers, FindingKind::ReadersOnOtherCores));
     findings.extend(single_queues(observed, pool, queues));
     let rivals = observed.inventory.rivals.iter();
     let rivals = rivals.filter(|rival| rival.runs() && (rival.undoes.interrupts || rival.undoes.threads));
@@ -108,15 +111,20 @@ fn interrupts_on_isolated(observed: &Observation, pool: &CpuPool) -> Option<Find
     })
 }
 
-fn readers_far(queues: &[QueuePlace], readers: &Readers<'_>) -> Option<Finding> {
-    let far = |queue: &QueuePlace| queue.readers.get(&Reach::OtherNode).copied().unwrap_or(0.0);
+/// The packets whose readers are on another node, or else on another core.
+fn readers_apart(queues: &[QueuePlace], readers: &Readers<'_>, kind: FindingKind) -> Option<Finding> {
+    let reaches = match kind {
+        FindingKind::ReadersOnOtherNode => &[Reach::OtherNode][..],
+        _ => &[Reach::SameCache, Reach::SameNode],
+    };
+    let far = |queue: &QueuePlace| reaches.iter().filter_map(|reach| queue.readers.get(reach)).sum::<f64>();
     let part = |queue: &QueuePlace| queue.share.unwrap_or(1.0 / queues.len() as f64) * far(queue);
     let share: f64 = queues.iter().map(part).sum();
     let of: Vec<&QueuePlace> = queues.iter().filter(|queue| far(queue) > 0.0).collect();
     (share >= NOTICEABLE).then(|| Finding {
         share: Some(share),
         better: readers.cpus(),
-        ..Finding::new(FindingKind::ReadersOnOtherNode, &of)
+        ..Finding::new(kind, &of)
     })
 }
 
