@@ -1,7 +1,10 @@
 //! `warmcore host`.
 
 mod capture;
+mod driver;
+mod findings;
 mod inventory;
+mod mismatch;
 mod page;
 mod picture;
 mod plan;

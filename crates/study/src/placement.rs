@@ -25,6 +25,7 @@
 //! | `cost_model` | what that costs, by the profile and the simulator |
 //! | `worth` | which layout is best, and whether it gains enough to be proposed |
 //! | `line`, `gain`, `lines` | the lines of a plan, with reasons and gains |
+//! | `mismatch` | no plan: where packets come in now, how far their readers are, and what is amiss |
 //! | `checks` | whether the whole host is visible, who would undo a plan, and what is not known |
 //!
 //! Invariants: unless its user asks for cores that do nothing else, a plan never makes the busiest cpu take in
@@ -49,6 +50,7 @@ mod layout;
 mod line;
 mod lines;
 mod masks;
+mod mismatch;
 mod proposals;
 mod queues;
 mod sending;
@@ -60,6 +62,9 @@ mod worth;
 pub use cost_model::{NoPrediction, Performance};
 pub use gain::{Gain, Unpriced};
 pub use line::PlannedLine;
+pub use mismatch::{
+    Finding, FindingKind, Mismatch, QueuePlace, QueueSteering, Reach, ReaderEvidence, ReaderPlace, mismatch,
+};
 
 use asked::Asked;
 use context::Context;

@@ -1,5 +1,6 @@
 //! The inventory of a host, and how `--json` prints it.
 
+use super::findings;
 use crate::messages;
 use crate::probe::{look, probe};
 use miette::{IntoDiagnostic, WrapErr};
@@ -8,12 +9,13 @@ use std::path::Path;
 use std::time::Duration;
 use warmcore_linux::inventory::{EARLIER, Observation};
 use warmcore_linux::{Inventory, ProbeError, Rates};
+use warmcore_study::placement::{Finding, Mismatch, QueuePlace, ReaderEvidence, ReaderPlace};
 
 /// Version of what `--json` prints.
 const SCHEMA: u32 = 1;
 
 /// The result of a look at the host, with the words for the user where it failed.
-pub(super) fn looked(look: Result<Inventory, ProbeError>) -> miette::Result<Inventory> {
+pub(super) fn looked(look: Result<Observation, ProbeError>) -> miette::Result<Observation> {
     look.into_diagnostic().wrap_err("cannot look at the host")
 }
 
@@ -32,25 +34,51 @@ pub(super) fn captured(root: &Path) -> miette::Result<Observation> {
     let earlier = half.is_dir().then(|| probe(Some(&half))).transpose()?;
     let seen = look(Some(root), |later| match &earlier {
         Some(earlier) => Observation::of_probes(earlier, later),
-        None => later.inventory().map(Observation::single),
+        None => Observation::once(later),
     })?;
     seen.into_diagnostic().wrap_err("cannot look at the host")
 }
 
-/// What `--json` prints: the inventory, what could not be found out about the machine, and the rates since the
-/// look before.
+/// What `--json` prints: the inventory, what is amiss, what could not be found out about the machine, and the rates
+/// since the look before.
 #[derive(Serialize)]
 pub(super) struct Printed<'a> {
     schema: u32,
+    mismatch: PrintedMismatch<'a>,
     #[serde(flatten)]
     inventory: &'a Inventory,
     notes: Vec<String>,
     rates: Option<&'a Rates>,
 }
 
+/// Where packets come in and who reads them.
+#[derive(Serialize)]
+struct PrintedMismatch<'a> {
+    evidence: ReaderEvidence,
+    readers: &'a [ReaderPlace],
+    queues: &'a [QueuePlace],
+    findings: Vec<PrintedFinding<'a>>,
+}
+
+/// A finding, and its sentence.
+#[derive(Serialize)]
+struct PrintedFinding<'a> {
+    #[serde(flatten)]
+    finding: &'a Finding,
+    sentence: String,
+}
+
 impl<'a> Printed<'a> {
-    pub(super) fn new(inventory: &'a Inventory, rates: Option<&'a Rates>) -> Self {
+    pub(super) fn new(observed: &'a Observation, mismatch: &'a Mismatch) -> Self {
+        let inventory = &observed.inventory;
+        let finding = |finding| PrintedFinding { finding, sentence: findings::sentence(finding, inventory) };
+        let mismatch = PrintedMismatch {
+            evidence: mismatch.evidence,
+            readers: &mismatch.readers,
+            queues: &mismatch.queues,
+            findings: mismatch.findings.iter().map(finding).collect(),
+        };
         let notes = inventory.warnings.iter().map(ToString::to_string).collect();
-        Self { schema: SCHEMA, inventory, notes, rates }
+        Self { schema: SCHEMA, mismatch, inventory, notes, rates: observed.rates.as_ref() }
     }
 }

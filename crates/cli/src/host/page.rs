@@ -1,16 +1,18 @@
 //! A host as a page: what a terminal shows, with nothing left out.
 
-use super::words;
+use super::{driver, findings, mismatch as words_of, words};
 use crate::provenance::{PROGRAM, command};
-use warmcore_linux::inventory::{Interrupt, Inventory, Managed};
+use warmcore_linux::inventory::{Interrupt, Inventory, Managed, Observation};
 use warmcore_record::document::{
     Block, Confidence, ConfidenceLevel, Document, KeyFigure, ReportVerdict, Section, Statement, Term,
 };
 use warmcore_record::manifest::{FactGroup, Manifest};
 use warmcore_record::table::{Cell, Row, Table};
+use warmcore_study::placement::Mismatch;
 
 /// The whole page.
-pub(super) fn document(inventory: &Inventory) -> Document {
+pub(super) fn document(observed: &Observation, mismatch: &Mismatch) -> Document {
+    let inventory = &observed.inventory;
     let mut manifest = Manifest::now(PROGRAM, env!("CARGO_PKG_VERSION"));
     manifest.command = command();
     let kernel = inventory.conditions.kernel.clone().unwrap_or_else(|| "unknown".to_owned());
@@ -20,10 +22,12 @@ pub(super) fn document(inventory: &Inventory) -> Document {
     Document {
         title: "Who is on which cpu".to_owned(),
         subtitle: format!("{}, {} cpus", inventory.machine.name, inventory.machine.cpus.len()),
-        verdict: verdict(inventory),
+        verdict: verdict(inventory, mismatch),
         sections: vec![
+            queues(mismatch),
             cpus_section(inventory),
             interfaces(inventory),
+            drivers(inventory),
             interrupts(inventory),
             threads(inventory),
             unseen(inventory),
@@ -32,7 +36,8 @@ pub(super) fn document(inventory: &Inventory) -> Document {
     }
 }
 
-fn verdict(inventory: &Inventory) -> ReportVerdict {
+fn verdict(inventory: &Inventory, mismatch: &Mismatch) -> ReportVerdict {
+    let said = findings::sentences(mismatch, inventory).into_iter().chain(words::circumstances(inventory));
     let figure = |count: usize, meaning: &str| KeyFigure {
         value: count.to_string(),
         half_width: String::new(),
@@ -53,7 +58,7 @@ fn verdict(inventory: &Inventory) -> ReportVerdict {
             figure(inventory.interrupts.len(), "interrupts of devices"),
             figure(inventory.threads.len(), "busy threads"),
         ],
-        statements: words::circumstances(inventory).into_iter().map(statement).collect(),
+        statements: said.map(statement).collect(),
         ..ReportVerdict::default()
     }
 }
@@ -75,6 +80,25 @@ fn row<const N: usize>(header: impl Into<String>, cells: [String; N]) -> Row {
 /// A cell for what the kernel may not tell.
 fn or_unknown<T: ToString>(value: Option<T>) -> String {
     value.map(|value| value.to_string()).unwrap_or_default()
+}
+
+fn queues(mismatch: &Mismatch) -> Section {
+    let rows = words_of::rows(mismatch).into_iter().map(|[queues, rest @ ..]| row(queues, rest));
+    let caption = "Receive queues of cards, those that behave alike in one row";
+    let block = table("by-queue", caption, &words_of::HEADER, rows.collect());
+    let notes = words_of::who_reads(mismatch).into_iter().map(Block::Note);
+    let intro = "A packet costs more the farther its reader is from the cpu that takes it in.";
+    let blocks = std::iter::once(block).chain(notes).collect();
+    section("How far is each queue from its readers?", "queues", intro, blocks)
+}
+
+fn drivers(inventory: &Inventory) -> Section {
+    let cards = inventory.interfaces.iter().filter(|card| card.is_physical());
+    let rows = cards.filter_map(|card| Some(row(card.name.clone(), [driver::settings(card)?.join("; ")])));
+    let block = table("by-driver", "Settings of drivers", &["interface", "its driver says"], rows.collect());
+    let polling = driver::busy_polling(inventory.busy_polling).into_iter().map(Block::Note);
+    let intro = "RSS chooses the queue of a packet by its hash; NAPI is how the kernel polls a queue.";
+    section("What do drivers say?", "drivers", intro, std::iter::once(block).chain(polling).collect())
 }
 
 fn cpus_section(inventory: &Inventory) -> Section {

@@ -1,25 +1,26 @@
 //! A host in a terminal: who is on which cpu.
 
-use super::words;
+use super::{driver, mismatch, words};
 use crate::terminal::table;
 use crate::visible::{visible, visible_lines};
 use std::collections::BTreeSet;
-use warmcore_linux::inventory::Interface;
+use warmcore_linux::inventory::{Interface, Observation};
 use warmcore_linux::{Inventory, Rates};
+use warmcore_study::placement::Mismatch;
 
 /// The most cpus that get a line.
 const CPUS: usize = 16;
 /// The most interfaces that get a line.
 const INTERFACES: usize = 10;
-/// The most names in a cell.
-const NAMES: usize = 3;
 
-/// The picture; with `rates`, of what happened lately instead of since the machine started.
-pub(super) fn picture(inventory: &Inventory, rates: Option<&Rates>) -> String {
+/// The picture; where `observed` has rates, of what happened lately instead of since the machine started.
+pub(super) fn picture(observed: &Observation, mismatch: &Mismatch) -> String {
+    let (inventory, rates) = (&observed.inventory, observed.rates.as_ref());
     let mut text = head(inventory, rates);
+    text += &mismatch::part(mismatch, inventory);
     text += &cpus(inventory, rates);
     text += &interfaces(inventory);
-    for line in words::circumstances(inventory) {
+    for line in driver::lines(inventory).into_iter().chain(words::circumstances(inventory)) {
         text += &format!("{line}\n");
     }
     for line in words::unseen(inventory) {
@@ -74,7 +75,7 @@ fn cpus(inventory: &Inventory, rates: Option<&Rates>) -> String {
     let mut table =
         table(["cpu", "place", "busy", "softirq", "packets", "interrupts", "steering", "busy threads"]);
     for of in &cpus {
-        let lists = [&of.interrupts, &of.steering, &of.threads].map(|names| few(names));
+        let lists = [&of.interrupts, &of.steering, &of.threads].map(|names| words::few(names));
         let figures = [&of.place, &of.busy, &of.softirq, &of.packets].map(String::clone);
         table.add_row([of.cpu.0.to_string()].into_iter().chain(figures).chain(lists));
     }
@@ -89,15 +90,6 @@ fn cpus(inventory: &Inventory, rates: Option<&Rates>) -> String {
     let others: Vec<String> = others.collect();
     let rest = if others.is_empty() { String::new() } else { format!("{}.\n", others.join("; ")) };
     format!("{table}\n{rest}\n")
-}
-
-/// The first of `names`, and how many there are besides.
-fn few(names: &[String]) -> String {
-    let mut said = names.iter().take(NAMES).cloned().collect::<Vec<_>>().join(", ");
-    if names.len() > NAMES {
-        said += &format!(" and {} more", names.len() - NAMES);
-    }
-    said
 }
 
 fn interfaces(inventory: &Inventory) -> String {

@@ -10,15 +10,15 @@ use crate::json;
 use crate::misuse::OrMisuse;
 use crate::probe::{look, probe};
 use std::path::Path;
-use warmcore_linux::Probe;
 use warmcore_linux::inventory::Observation;
 use warmcore_record::atomic_file;
+use warmcore_study::placement::mismatch;
 
 /// One look at this host, which takes no time, or what a capture saw.
 fn seen(root: Option<&Path>) -> miette::Result<Observation> {
     match root {
         Some(root) => captured(root),
-        None => looked(look(None, Probe::inventory)?).map(Observation::single),
+        None => looked(look(None, Observation::once)?),
     }
 }
 
@@ -32,16 +32,16 @@ pub(crate) fn run(arguments: &ShowArguments) -> miette::Result<()> {
         atomic_file::check(file, existing).or_misuse()?;
     }
     let observed = seen(root)?;
-    let (inventory, rates) = (&observed.inventory, observed.rates.as_ref());
+    let mismatch = mismatch(&observed);
     if let Some(file) = &arguments.html {
-        let page = warmcore_report::render(&page::document(inventory));
+        let page = warmcore_report::render(&page::document(&observed, &mismatch));
         folder::write(file, page.as_bytes(), existing)?;
         return crate::output::print(format!("{}\n", file.display()).as_bytes());
     }
     let text = if arguments.json {
-        json::pretty(&Printed::new(inventory, rates))?
+        json::pretty(&Printed::new(&observed, &mismatch))?
     } else {
-        picture(inventory, rates)
+        picture(&observed, &mismatch)
     };
     crate::output::print(text.as_bytes())
 }

@@ -8,7 +8,9 @@ use console::{Term, truncate_str};
 use miette::IntoDiagnostic;
 use std::thread::sleep;
 use std::time::Duration;
-use warmcore_linux::{Inventory, Probe, Rates, cpu_time};
+use warmcore_linux::inventory::Observation;
+use warmcore_linux::{Probe, cpu_time};
+use warmcore_study::placement::mismatch;
 use warmcore_units::Nanos;
 
 /// The greatest share of a cpu that looking and drawing may take.
@@ -18,16 +20,15 @@ const COST: f64 = 0.01;
 pub(super) fn run(probe: &Probe, asked: Duration, json: bool) -> miette::Result<()> {
     messages::detail(format_args!("looking at the machine every {asked:?}, until you press Ctrl-C"));
     let mut screen = Screen::new(json);
-    let mut before = looked(probe.inventory())?;
-    screen.show(&before, None, None)?;
+    let mut before = looked(Observation::once(probe))?;
+    screen.show(&before, None)?;
     let mut spent = cpu_time::of_this_process();
     let mut cost = spent;
     loop {
         let pause = pause(asked, cost);
         sleep(pause);
-        let now = looked(probe.inventory_after(&before))?;
-        let rates = Rates::between(&before, &now);
-        screen.show(&now, rates.as_ref(), (pause > asked).then_some(pause))?;
+        let now = looked(before.next(probe))?;
+        screen.show(&now, (pause > asked).then_some(pause))?;
         before = now;
         let total = cpu_time::of_this_process();
         cost = total - spent;
@@ -54,17 +55,13 @@ impl Screen {
     }
 
     /// Shows a picture; `slower` is the pause where looks come less often than asked for.
-    fn show(
-        &mut self,
-        inventory: &Inventory,
-        rates: Option<&Rates>,
-        slower: Option<Duration>,
-    ) -> miette::Result<()> {
+    fn show(&mut self, observed: &Observation, slower: Option<Duration>) -> miette::Result<()> {
+        let mismatch = mismatch(observed);
         if self.json {
-            let line = json::line(&Printed::new(inventory, rates))?;
+            let line = json::line(&Printed::new(observed, &mismatch))?;
             return crate::output::print(line.as_bytes());
         }
-        let mut text = picture(inventory, rates);
+        let mut text = picture(observed, &mismatch);
         if let Some(pause) = slower {
             let share = COST * 100.0;
             text += &format!(

@@ -1,15 +1,23 @@
 //! Words about a host that a terminal and a page share.
 
 use crate::visible::visible;
-use warmcore_linux::inventory::{CpuTimes, Interface, Interrupt, Managed, OnCpu, Processor, Thread};
+use std::collections::BTreeSet;
+use warmcore_linux::inventory::{
+    CpuTimes, Cpuset, Interface, Interrupt, Managed, OnCpu, Processor, Rival, Thread,
+};
 use warmcore_linux::{Inventory, Rates};
 use warmcore_topology::CpuSet;
 use warmcore_units::{CpuId, Nanos};
 
+/// The most names in a list.
+const NAMES: usize = 3;
+/// The most cpusets that get a sentence.
+const CPUSETS: usize = 4;
+
 /// What uses one cpu, in words.
 pub(crate) struct CpuWords {
     pub(crate) cpu: CpuId,
-    /// `node 0, core 3`.
+    /// `node 0, core 3`, and of what kind the core is where there are two.
     pub(crate) place: String,
     /// The part of its time in which it was busy; empty where unknown.
     pub(crate) busy: String,
@@ -32,6 +40,7 @@ pub(crate) fn cpus(inventory: &Inventory, rates: Option<&Rates>) -> Vec<CpuWords
 fn of_cpu(inventory: &Inventory, rates: Option<&Rates>, on: &OnCpu<'_>) -> CpuWords {
     let cpu = on.processor.cpu;
     let place = inventory.machine.cpus.iter().find(|other| other.id == cpu);
+    let kind = kind_of_core(inventory, cpu);
     let received =
         on.steered.iter().map(|(of, queue)| format!("RPS {} rx-{}", visible(&of.name), queue.number));
     let sent = on.sends.iter().map(|(of, queue)| format!("XPS {} tx-{}", visible(&of.name), queue.number));
@@ -42,7 +51,7 @@ fn of_cpu(inventory: &Inventory, rates: Option<&Rates>, on: &OnCpu<'_>) -> CpuWo
     let weigh = |interrupt: &&Interrupt| rate_of(interrupt, rates).unwrap_or(interrupt.total() as f64);
     CpuWords {
         cpu,
-        place: place.map(|cpu| format!("node {}, core {}", cpu.node, cpu.core)).unwrap_or_default(),
+        place: place.map(|cpu| format!("node {}, core {}{kind}", cpu.node, cpu.core)).unwrap_or_default(),
         busy: busy.map(percent).unwrap_or_default(),
         softirq: softirq.map(percent).unwrap_or_default(),
         packets,
@@ -50,6 +59,16 @@ fn of_cpu(inventory: &Inventory, rates: Option<&Rates>, on: &OnCpu<'_>) -> CpuWo
         steering: received.chain(sent).collect(),
         threads: on.threads.iter().map(|thread| running(inventory, rates, thread)).collect(),
         weight: on.interrupts.iter().map(weigh).sum::<f64>() + on.threads.len() as f64,
+    }
+}
+
+/// ` (P)` or ` (E)` where some cores are faster than others.
+fn kind_of_core(inventory: &Inventory, cpu: CpuId) -> &'static str {
+    let slow = &inventory.special_cpus.slow;
+    match slow.contains(cpu) {
+        _ if slow.is_empty() => "",
+        true => " (E)",
+        false => " (P)",
     }
 }
 
@@ -102,6 +121,15 @@ pub(crate) fn percent(share: f64) -> String {
     if percent < 0.95 { format!("{percent:.1}%") } else { format!("{percent:.0}%") }
 }
 
+/// The first of `names`, and how many there are besides.
+pub(crate) fn few(names: &[String]) -> String {
+    let mut said = names.iter().take(NAMES).cloned().collect::<Vec<_>>().join(", ");
+    if names.len() > NAMES {
+        said += &format!(" and {} more", names.len() - NAMES);
+    }
+    said
+}
+
 /// The cpus that the interrupts of `interface` go to, and may go to; empty where it has none.
 pub(crate) fn targets(inventory: &Inventory, interface: &Interface) -> [String; 2] {
     let mut goes = CpuSet::default();
@@ -135,6 +163,7 @@ pub(crate) fn circumstances(inventory: &Inventory) -> Vec<String> {
         ("Offline", &special.offline),
         ("Isolated from the scheduler", &special.isolated),
         ("Without a timer tick", &special.nohz_full),
+        ("E cores, slower than the others", &special.slow),
     ];
     let mut said: Vec<String> = sets
         .iter()
@@ -144,6 +173,7 @@ pub(crate) fn circumstances(inventory: &Inventory) -> Vec<String> {
     if inventory.machine.limits.allowed != inventory.machine.online() {
         said.push(format!("This process may use cpus {} only.", inventory.machine.limits.allowed));
     }
+    said.extend(cpusets(inventory));
     let softnet = inventory.processors.iter().filter_map(|of| of.softnet);
     let dropped: u64 = softnet.map(|softnet| softnet.dropped).sum();
     if dropped > 0 {
@@ -157,22 +187,40 @@ pub(crate) fn circumstances(inventory: &Inventory) -> Vec<String> {
             "The kernel itself places {managed} interrupts, and refuses other masks for them."
         ));
     }
-    said.extend(inventory.rivals.iter().map(|rival| {
-        let evidence: Vec<String> = rival.evidence.iter().map(visible).collect();
-        let runs = if rival.runs() { "runs" } else { "may run" };
-        let setting = rival
-            .setting
-            .as_ref()
-            .map(|setting| format!(", set to {}", visible(setting)))
-            .unwrap_or_default();
-        format!("{} {runs} ({}{setting}): it {}.", rival.name, evidence.join(", "), rival.changes)
-    }));
+    // Those that run and move interrupts or threads are among the findings.
+    let is_finding = |of: &Rival| of.runs() && (of.undoes.interrupts || of.undoes.threads);
+    said.extend(inventory.rivals.iter().filter(|of| !is_finding(of)).map(rival));
     let links = inventory.link_files.iter();
     said.extend(links.map(|link| visible(format!("{} sets {}.", link.file, link.settings.join(", ")))));
     said.extend(inventory.container.iter().map(|sign| format!("A container ({sign}).")));
     if !inventory.read_only.is_empty() {
         said.push(format!("Read-only: {}.", inventory.read_only.join(", ")));
     }
+    said
+}
+
+/// Who a rival is, and what it does.
+pub(crate) fn rival(of: &Rival) -> String {
+    let evidence: Vec<String> = of.evidence.iter().map(visible).collect();
+    let runs = if of.runs() { "runs" } else { "may run" };
+    let setting = of.setting.as_ref().map(|setting| format!(", set to {}", visible(setting)));
+    format!("{} {runs} ({}{}): it {}.", of.name, evidence.join(", "), setting.unwrap_or_default(), of.changes)
+}
+
+/// Programs whose busy threads their control groups keep on some cpus.
+fn cpusets(inventory: &Inventory) -> Vec<String> {
+    let online = inventory.machine.online();
+    let restricted = inventory.cpusets.iter().filter(|set| !online.difference(&set.cpus).is_empty());
+    let sentence = |set: &Cpuset| {
+        let own = inventory.threads.iter().filter(|thread| thread.group.as_ref() == Some(&set.group));
+        let names: BTreeSet<String> = own.map(|thread| visible(&thread.process)).collect();
+        let names: Vec<String> = names.into_iter().collect();
+        format!("The cpuset of {} keeps {} on cpus {}.", visible(&set.group), few(&names), set.cpus)
+    };
+    let mut said: Vec<String> = restricted.map(sentence).collect();
+    let more = said.len().saturating_sub(CPUSETS);
+    said.truncate(CPUSETS);
+    said.extend((more > 0).then(|| format!("{more} more cpusets restrict busy threads: see --json.")));
     said
 }
 

@@ -1,6 +1,7 @@
 //! `warmcore host`: what it shows of hosts we lack and of this one, and what it copies.
 
 mod agreement;
+mod fields;
 mod trace;
 
 use crate::{ended, failure, folder_with, refusal, text, warmcore};
@@ -40,13 +41,36 @@ fn a_picture_says_who_is_on_which_cpu_and_who_will_interfere() {
         (hosts::small_vm(), vec!["eth0 rx-0", "eth0 tx-0", "reader 17%", "virtio_net", "0000:00:03.0"]),
         (
             hosts::balanced(),
-            vec!["irqbalance runs (process 801", "set to network-latency", "CombinedChannels=8"],
+            vec![
+                "irqbalance runs (process 801",
+                "put `IRQBALANCE_ARGS=\"--banirq=24 --banirq=25 --banirq=26",
+                "into /etc/default/irqbalance and restart irqbalance.",
+                "set to network-latency",
+                "CombinedChannels=8",
+            ],
         ),
         (hosts::isolated(), vec!["Isolated from the scheduler: cpus 4-7.", "poll-4 on 4", "isolated.slice"]),
         (
             hosts::container(),
             vec!["This process may use cpus 2,5-6 only.", "Read-only: /sys", "/proc/interrupts is hidden"],
         ),
+        (
+            hosts::hybrid_laptop(),
+            vec![
+                "4 queues of enp2s0 interrupt E cores (cpus 8-11); the P cores are cpus 0-7.",
+                "node 0, core 8 (E)",
+                "No reader is known",
+            ],
+        ),
+        (
+            hosts::two_socket_server(),
+            vec![
+                "eth0 rx 0-63",
+                "server (2000), 32 busy threads on cpus 0-31",
+                "89% of the packets are processed on another node than their readers'",
+            ],
+        ),
+        (hosts::arm_server(), vec!["Nothing is amiss with where packets come in, as far as"]),
         (
             hosts::unplugged(),
             vec!["Offline: cpus 3,5.", "4 interrupts of network interfaces go to cpus 0-2,4"],

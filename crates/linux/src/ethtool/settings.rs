@@ -1,7 +1,7 @@
 //! The settings of an interface's driver, as values.
 
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What the driver of an interface, and the kernel's part of it, say.
 ///
@@ -35,6 +35,14 @@ pub struct DriverSettings {
     pub indirection: Option<Indirection>,
     /// Its NAPI instances, by id. The kernel lists them while the interface is up (Linux 6.8).
     pub napi: Vec<Napi>,
+}
+
+impl DriverSettings {
+    /// The places where its NAPI instances poll.
+    #[must_use]
+    pub fn threaded(&self) -> BTreeSet<Threaded> {
+        self.napi.iter().filter_map(|napi| napi.threaded).collect()
+    }
 }
 
 /// Channels: an interrupt with the queues that it serves (ethtool(8), `-l`). A count is `None` if the
@@ -133,7 +141,7 @@ impl Indirection {
 }
 
 /// Where NAPI instances poll.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Threaded {
     /// In softirqs.

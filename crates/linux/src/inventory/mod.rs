@@ -69,8 +69,8 @@ pub use on_cpu::OnCpu;
 pub use pci::{ParsePciAddressError, PciAddress};
 pub use processors::{Processor, Softnet};
 pub use rates::{CpuRates, InterfaceRate, InterruptRate, Rates, ThreadRate};
-pub use receivers::Receiver;
-pub use rivals::{Evidence, LinkFile, OverwrittenSettings, Rival};
+pub use receivers::{Holder, Receiver};
+pub use rivals::{Evidence, IrqbalanceArguments, LinkFile, OverwrittenSettings, Rival};
 pub use sockets::Sockets;
 pub use threads::{Cpuset, Thread, ThreadKey};
 pub(crate) use threads::{cpuset_files, cpuset_group};
@@ -228,7 +228,7 @@ impl Probe {
             threads: processes.threads,
             cpusets: processes.cpusets,
             sockets: sockets::read(tree)?,
-            link_files: rivals::link_files(tree),
+            link_files: rivals::link_files::read(tree),
             container: container::signs(tree),
             read_only: container::read_only(tree),
             machine,

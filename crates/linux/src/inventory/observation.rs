@@ -3,10 +3,11 @@
 //! Counts since boot do not tell what a host does now: they average over its whole life, and several of
 //! them wrap at 32 bits. So whatever depends on a rate is computed from two inventories, some seconds apart.
 
-use super::receivers::Received;
+use super::receivers::{Holder, Received};
 use super::{Inventory, Rates};
 use crate::Probe;
 use crate::probe::ProbeError;
+use std::collections::BTreeSet;
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -20,13 +21,18 @@ pub struct Observation {
     pub inventory: Inventory,
     /// What happened meanwhile; `None` for a single inventory, or where the kernel hides the uptime.
     pub rates: Option<Rates>,
+    /// Who has received how much through the connections that were open, where there are no rates: that takes no
+    /// interval, but says nothing of now.
+    pub holders: Vec<Holder>,
+    /// What TCP sockets had received at the end; `None` where that was not asked for or is not to be seen.
+    received: Option<Received>,
 }
 
 impl Observation {
     /// A single inventory: nothing is known about rates.
     #[must_use]
     pub const fn single(inventory: Inventory) -> Self {
-        Self { inventory, rates: None }
+        Self { inventory, rates: None, holders: Vec::new(), received: None }
     }
 
     /// Observes a host from the look of one probe to that of another: of both halves of a capture.
@@ -34,32 +40,45 @@ impl Observation {
     /// # Errors
     /// As for [`Probe::inventory`].
     pub fn of_probes(earlier: &Probe, later: &Probe) -> Result<Self, ProbeError> {
-        Beginning::new(earlier)?.observe(later)
-    }
-}
-
-/// The look at the beginning of an interval.
-#[derive(Debug)]
-struct Beginning {
-    inventory: Inventory,
-    received: Option<Received>,
-}
-
-impl Beginning {
-    fn new(probe: &Probe) -> Result<Self, ProbeError> {
-        Ok(Self { inventory: probe.inventory()?, received: probe.received()? })
+        Self::beginning(earlier)?.next(later)
     }
 
-    /// Looks again, at the end.
-    fn observe(&self, probe: &Probe) -> Result<Observation, ProbeError> {
-        let inventory = probe.inventory_after(&self.inventory)?;
-        let received = probe.received()?;
-        let mut rates = Rates::between(&self.inventory, &inventory);
-        if let (Some(rates), Some(earlier), Some(now)) = (&mut rates, &self.received, &received) {
-            let pids = inventory.threads.iter().filter(|thread| !thread.kernel).map(|thread| thread.key.pid);
-            rates.receivers = probe.receivers((earlier, now), rates.elapsed, &pids.collect())?;
+    /// Looks once, without an interval.
+    ///
+    /// # Errors
+    /// As for [`Probe::inventory`].
+    pub fn once(probe: &Probe) -> Result<Self, ProbeError> {
+        let mut look = Self::beginning(probe)?;
+        if let Some(received) = &look.received {
+            look.holders = probe.holders(received, &look.programs())?;
         }
-        Ok(Observation { inventory, rates })
+        Ok(look)
+    }
+
+    /// The look at the beginning of an interval.
+    fn beginning(probe: &Probe) -> Result<Self, ProbeError> {
+        Ok(Self { received: probe.received()?, ..Self::single(probe.inventory()?) })
+    }
+
+    /// Looks again, at the end of the interval that begins with this look.
+    ///
+    /// # Errors
+    /// As for [`Probe::inventory`].
+    pub fn next(&self, probe: &Probe) -> Result<Self, ProbeError> {
+        let inventory = probe.inventory_after(&self.inventory)?;
+        let rates = Rates::between(&self.inventory, &inventory);
+        let mut next = Self { rates, received: probe.received()?, ..Self::single(inventory) };
+        let pids = next.programs();
+        if let (Some(rates), Some(earlier), Some(now)) = (&mut next.rates, &self.received, &next.received) {
+            rates.receivers = probe.receivers((earlier, now), rates.elapsed, &pids)?;
+        }
+        Ok(next)
+    }
+
+    /// The processes with busy threads, except those of the kernel.
+    fn programs(&self) -> BTreeSet<u32> {
+        let threads = self.inventory.threads.iter().filter(|thread| !thread.kernel);
+        threads.map(|thread| thread.key.pid).collect()
     }
 }
 
@@ -78,8 +97,8 @@ impl Probe {
     /// # Errors
     /// As for [`inventory`](Self::inventory).
     pub fn observe_until(&self, interval: Duration, later: &Self) -> Result<Observation, ProbeError> {
-        let beginning = Beginning::new(self)?;
+        let beginning = Observation::beginning(self)?;
         sleep(interval);
-        beginning.observe(later)
+        beginning.next(later)
     }
 }

@@ -33,6 +33,14 @@ impl Interrupt {
     pub fn goes_to(&self) -> CpuSet {
         self.effective.clone().unwrap_or_else(|| self.busiest().into_iter().collect())
     }
+
+    /// Whether it goes to `cpu`.
+    fn is_on(&self, cpu: CpuId) -> bool {
+        match &self.effective {
+            Some(effective) => effective.contains(cpu),
+            None => self.busiest() == Some(cpu),
+        }
+    }
 }
 
 impl Inventory {
@@ -55,7 +63,7 @@ impl Inventory {
 
     /// The interrupts that go to `cpu` and have occurred, the most frequent first.
     fn interrupts_on(&self, cpu: CpuId) -> Vec<&Interrupt> {
-        let goes_here = |interrupt: &&Interrupt| interrupt.total() > 0 && interrupt.goes_to().contains(cpu);
+        let goes_here = |interrupt: &&Interrupt| interrupt.is_on(cpu) && interrupt.total() > 0;
         let mut interrupts: Vec<&Interrupt> = self.interrupts.iter().filter(goes_here).collect();
         interrupts.sort_by_key(|interrupt| core::cmp::Reverse(interrupt.total()));
         interrupts

@@ -17,12 +17,15 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use warmcore_units::{Nanos, PerSecond};
+use warmcore_units::{Bytes, Nanos, PerSecond};
 
 const RECEIVED: &str = "warmcore/received.toml";
 
 /// A process that receives less is not worth a placement.
 const LEAST: PerSecond = PerSecond(10_000.0);
+
+/// A process that has received less through its connections is none that packets are placed for.
+const LEAST_HELD: Bytes = Bytes::kib(1024);
 
 /// A process that receives less than this part of all that is received is none that packets are placed for.
 const LEAST_PART: f64 = 0.05;
@@ -67,6 +70,15 @@ pub struct Receiver {
     pub bytes: PerSecond,
 }
 
+/// How much a process has received through the connections that it has now.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Holder {
+    /// The number of the process.
+    pub pid: u32,
+    /// Bytes received since they began.
+    pub bytes: Bytes,
+}
+
 impl Probe {
     /// Reads what all TCP sockets have received so far; `None` where the kernel does not say.
     pub(crate) fn received(&self) -> Result<Option<Received>, Malformed> {
@@ -94,6 +106,23 @@ impl Probe {
         }
         receivers.sort_by(|one, other| other.bytes.0.total_cmp(&one.bytes.0).then(one.pid.cmp(&other.pid)));
         Ok(receivers)
+    }
+}
+
+impl Probe {
+    /// Computes who has received how much through the connections in `now`, of the processes `pids`; the most first.
+    pub(crate) fn holders(&self, now: &Received, pids: &BTreeSet<u32>) -> Result<Vec<Holder>, Malformed> {
+        let all = now.0.values().sum::<u64>() as f64;
+        let mut holders = Vec::new();
+        for &pid in pids {
+            let sockets = sockets(self.tree(), pid, now)?;
+            let bytes = Bytes(sockets.iter().filter_map(|inode| now.0.get(inode)).sum());
+            if bytes >= LEAST_HELD && bytes.0 as f64 >= LEAST_PART * all {
+                holders.push(Holder { pid, bytes });
+            }
+        }
+        holders.sort_by_key(|holder| (core::cmp::Reverse(holder.bytes), holder.pid));
+        Ok(holders)
     }
 }
 

@@ -8,6 +8,7 @@ use crate::Probe;
 use crate::inventory::Rival;
 use crate::probe::ProbeError;
 use crate::tree::Tree;
+use std::collections::BTreeSet;
 use std::io;
 use warmcore_topology::CpuSet;
 use warmcore_units::Fault;
@@ -27,9 +28,10 @@ pub enum AdmissionError {
     Mismatch(Vec<Fault>),
     /// A running program would undo the plan.
     #[error(
-        "`{}` runs, and {}: stop it, or give --despite {}", .0.name, .0.changes, .0.name
+        "`{}` runs, and {}: stop it, or give --despite {}{}", .0.name, .0.changes, .0.name,
+        .0.ban(.1).map(|ban| format!(". {ban}")).unwrap_or_default()
     )]
-    Rival(Rival),
+    Rival(Box<Rival>, BTreeSet<u32>),
     /// The machine cannot be probed.
     #[error(transparent)]
     Machine(#[from] ProbeError),
@@ -53,8 +55,8 @@ pub fn admit(plan: &Plan, system: &dyn System, admission: &AdmissionOptions) -> 
         return Err(AdmissionError::Mismatch(faults));
     }
     let mut rivals = rivals::undoing(plan, system)?.into_iter();
-    match rivals.find(|rival| !admission.despite.iter().any(|name| name == rival.name)) {
-        Some(rival) => Err(AdmissionError::Rival(rival)),
+    match rivals.find(|(rival, _)| !admission.despite.iter().any(|name| name == rival.name)) {
+        Some((rival, interrupts)) => Err(AdmissionError::Rival(Box::new(rival), interrupts)),
         None => Ok(()),
     }
 }

@@ -1,19 +1,20 @@
 //! Programs and files that interfere with a plan: programs that would silently undo it, programs that
 //! place their own children, and files by which systemd sets up queues.
 
+use super::interrupt::Interrupt;
 use super::plan::{Plan, Setting};
 use super::system::{System, is_absent};
 use crate::inventory::{Inventory, LinkFile, OverwrittenSettings, Rival, rivals};
 use crate::tree::Tree;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::io;
 
 /// A program or file that also changes placement.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Interference {
-    /// A program that would undo lines of the plan.
-    Undoes(Rival),
+    /// A program that would undo lines of the plan, and the numbers of the plan's interrupts.
+    Undoes(Rival, BTreeSet<u32>),
     /// A program that changes settings that are not in the plan.
     Unrelated(Rival),
     /// A file that sets up queues whenever an interface appears.
@@ -23,11 +24,15 @@ pub enum Interference {
 impl fmt::Display for Interference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Undoes(Rival { name, changes, .. }) => write!(
-                f,
-                "{name} runs and {changes}, so it would undo the plan: stop it, or give `warmcore host apply --despite \
-                 {name}` and apply again whenever it has."
-            ),
+            Self::Undoes(rival, interrupts) => {
+                let Rival { name, changes, .. } = rival;
+                write!(
+                    f,
+                    "{name} runs and {changes}, so it would undo the plan: stop it, or give `warmcore host apply \
+                     --despite {name}` and apply again whenever it has."
+                )?;
+                rival.ban(interrupts).map_or(Ok(()), |ban| write!(f, " {ban}"))
+            }
             Self::Unrelated(Rival { name, changes, .. }) => write!(f, "{name} runs and {changes}."),
             Self::LinkFile(LinkFile { file, settings }) => {
                 write!(f, "{file} sets {} when an interface appears.", settings.join(", "))
@@ -39,7 +44,8 @@ impl fmt::Display for Interference {
 /// Returns the interferences with `plan` that an inventory shows.
 #[must_use]
 pub fn in_inventory(plan: &Plan, inventory: &Inventory) -> Vec<Interference> {
-    interferences(plan, inventory.rivals.clone(), inventory.link_files.clone())
+    let numbers = plan.lines.iter().filter_map(|line| number_in_inventory(&line.set, inventory)).collect();
+    interferences(plan, &numbers, inventory.rivals.clone(), inventory.link_files.clone())
 }
 
 /// Finds the interferences with `plan` on the running system.
@@ -48,30 +54,38 @@ pub fn in_inventory(plan: &Plan, inventory: &Inventory) -> Vec<Interference> {
 /// If processes cannot be listed.
 pub fn on_system(plan: &Plan, system: &dyn System) -> io::Result<Vec<Interference>> {
     let tree = Tree::directory(system.root());
-    let files = rivals::link_files(&tree);
-    Ok(interferences(plan, rivals::read(&tree, &names(system)?), files))
+    let files = rivals::link_files::read(&tree);
+    let numbers = plan.lines.iter().filter_map(|line| number_on_system(&line.set, system)).collect();
+    Ok(interferences(plan, &numbers, rivals::read(&tree, &names(system)?), files))
 }
 
-/// Finds running programs that would undo lines of `plan`.
-pub(super) fn undoing(plan: &Plan, system: &dyn System) -> io::Result<Vec<Rival>> {
+/// Finds running programs that would undo lines of `plan`, with the numbers of the plan's interrupts.
+pub(super) fn undoing(plan: &Plan, system: &dyn System) -> io::Result<Vec<(Rival, BTreeSet<u32>)>> {
     let undoing = |interference| match interference {
-        Interference::Undoes(rival) => Some(rival),
+        Interference::Undoes(rival, interrupts) => Some((rival, interrupts)),
         Interference::Unrelated(_) | Interference::LinkFile(_) => None,
     };
     Ok(on_system(plan, system)?.into_iter().filter_map(undoing).collect())
 }
 
-/// Returns the names of all programs known to undo lines of `plan`, whether they run or not.
+/// Returns the names of all daemons known to undo lines of `plan`, whether they run or not. Each is also that of its
+/// systemd unit.
 pub(super) fn known_to_undo(plan: &Plan) -> impl Iterator<Item = &'static str> {
     let concerns = |undoes| plan.lines.iter().any(|line| concerns(undoes, &line.set));
-    rivals::known().filter(move |&(_, undoes)| concerns(undoes)).map(|(name, _)| name)
+    rivals::known_daemons().filter(move |&(_, undoes)| concerns(undoes)).map(|(name, _)| name)
 }
 
-fn interferences(plan: &Plan, rivals: Vec<Rival>, files: Vec<LinkFile>) -> Vec<Interference> {
+fn interferences(
+    plan: &Plan,
+    interrupts: &BTreeSet<u32>,
+    rivals: Vec<Rival>,
+    files: Vec<LinkFile>,
+) -> Vec<Interference> {
     let undoes = |rival: &Rival| plan.lines.iter().any(|line| concerns(rival.undoes, &line.set));
     let running = rivals.into_iter().filter(Rival::runs);
-    let programs = running.map(|rival| {
-        if undoes(&rival) { Interference::Undoes(rival) } else { Interference::Unrelated(rival) }
+    let programs = running.map(|rival| match undoes(&rival) {
+        true => Interference::Undoes(rival, interrupts.clone()),
+        false => Interference::Unrelated(rival),
     });
     programs.chain(files.into_iter().map(Interference::LinkFile)).collect()
 }
@@ -82,6 +96,23 @@ fn concerns(undoes: OverwrittenSettings, set: &Setting) -> bool {
         Setting::Thread { .. } => undoes.threads,
         _ => false,
     }
+}
+
+/// The number of the interrupt that `set` is about, in an inventory.
+fn number_in_inventory(set: &Setting, inventory: &Inventory) -> Option<u32> {
+    let Setting::Interrupt { device, action, queue, .. } = set else { return None };
+    let is_same = |of: &&crate::inventory::Interrupt| {
+        let same_queue = || queue.is_some() && of.queue.map(|of| of.number) == *queue;
+        of.devices.iter().any(|of| of.to_string() == *device)
+            && action.as_ref().map_or_else(same_queue, |action| of.id.actions.contains(action))
+    };
+    inventory.interrupts.iter().find(is_same).map(|of| of.number)
+}
+
+/// The same on the running system.
+fn number_on_system(set: &Setting, system: &dyn System) -> Option<u32> {
+    let Setting::Interrupt { device, action, queue, .. } = set else { return None };
+    Some(Interrupt::find(system, device, action.as_deref(), *queue).ok()?.number)
 }
 
 /// Reads the name of every process, by number. Processes that end meanwhile are left out.

@@ -59,16 +59,32 @@ fn caches(machine: &Machine) -> Vec<Vec<Vec<CpuId>>> {
 
 /// The equivalence class of each cpu: cpus of one class have the same traits; classes are sorted by them.
 fn classes(picture: &Inventory, goal: Goal) -> BTreeMap<CpuId, usize> {
-    let (packets, masks) = (packets(picture), masks(picture));
+    let (packets, missing) = (packets(picture), missing(picture));
     let traits = |cpu: &Cpu| -> Traits {
         let order = order_of_magnitude(packets.get(&cpu.id).copied().unwrap_or(0));
         let packets = if goal == Goal::Isolation { order } else { u32::MAX - order };
-        (cpu.node, packets, masks.iter().map(|mask| !mask.contains(cpu.id)).collect())
+        (cpu.node, packets, missing[&cpu.id].clone())
     };
     let of: BTreeMap<CpuId, Traits> = picture.machine.cpus.iter().map(|cpu| (cpu.id, traits(cpu))).collect();
     let sorted: BTreeSet<&Traits> = of.values().collect();
     let numbers: BTreeMap<&Traits, usize> = sorted.into_iter().zip(0..).collect();
     of.iter().map(|(&cpu, traits)| (cpu, numbers[traits])).collect()
+}
+
+/// For each online cpu, which of the masks lack it. A large machine has many masks of few cpus: looking for every cpu in
+/// every mask would take longer.
+fn missing(picture: &Inventory) -> BTreeMap<CpuId, Vec<bool>> {
+    let masks = masks(picture);
+    let online = picture.machine.cpus.iter().map(|cpu| (cpu.id, vec![true; masks.len()]));
+    let mut missing: BTreeMap<CpuId, Vec<bool>> = online.collect();
+    for (place, mask) in masks.iter().enumerate() {
+        for cpu in mask.iter() {
+            if let Some(missing) = missing.get_mut(&cpu) {
+                missing[place] = false;
+            }
+        }
+    }
+    missing
 }
 
 /// Only powers of two count: which of two similar counts is ahead changes from one picture to the next.

@@ -2,6 +2,7 @@
 
 use super::cpu_pool::CpuPool;
 use super::{Unplaceable, interrupts};
+use std::collections::BTreeMap;
 use warmcore_linux::inventory::{Direction, Interface, Interrupt, Observation, Queue, ReceiveQueue};
 use warmcore_linux::{Inventory, Rates};
 use warmcore_topology::CpuSet;
@@ -16,6 +17,8 @@ pub(super) struct DeviceQueue<'a> {
     pub(super) number: u32,
     /// The cpu that its interrupt goes to now.
     pub(super) current_cpu: CpuId,
+    /// How often its interrupt came while the host was observed; `None` if it was not.
+    pub(super) rate: Option<PerSecond>,
     /// The part of all packets that comes through it.
     pub(super) part: f64,
     /// Which cpus process them now.
@@ -86,17 +89,19 @@ fn check_named(picture: &Inventory, name: &str) -> Result<(), Unplaceable> {
     if has_queues { Ok(()) } else { Err(Unplaceable::NoQueuesOf(name.to_owned())) }
 }
 
-/// Sets the part of the packets that comes through each queue: as its interrupts came while the host was observed;
+/// Sets the rate of each queue, and the part of the packets that comes through each queue: as its interrupts came while the host was observed;
 /// without that, or without any, all alike. Counts since boot would say what once was.
 fn share_out(queues: &mut [DeviceQueue<'_>], rates: Option<&Rates>) {
-    let rate_of = |queue: &DeviceQueue<'_>| {
-        let rate = rates?.interrupts.iter().find(|rate| rate.id == queue.interrupt.id);
-        Some(rate.map_or(0.0, |rate| rate.rate.0))
-    };
-    let rates: Vec<f64> = queues.iter().map(|queue| rate_of(queue).unwrap_or(0.0)).collect();
-    let (all, count) = (rates.iter().sum::<f64>(), queues.len() as f64);
-    for (queue, rate) in queues.iter_mut().zip(rates) {
-        queue.part = if all > 0.0 { rate / all } else { 1.0 / count };
+    if let Some(rates) = rates {
+        let seen: BTreeMap<_, PerSecond> = rates.interrupts.iter().map(|of| (&of.id, of.rate)).collect();
+        for queue in queues.iter_mut() {
+            queue.rate = Some(seen.get(&queue.interrupt.id).copied().unwrap_or_default());
+        }
+    }
+    let rate_of = |queue: &DeviceQueue<'_>| queue.rate.map_or(0.0, |rate| rate.0);
+    let (all, count) = (queues.iter().map(rate_of).sum::<f64>(), queues.len() as f64);
+    for queue in queues {
+        queue.part = if all > 0.0 { rate_of(queue) / all } else { 1.0 / count };
     }
 }
 
@@ -112,7 +117,7 @@ fn of_interface<'a>(
     let queue = |interrupt: &'a Interrupt, number| {
         let current_cpu = pool.first(&interrupts::handling_cpus(interrupt))?;
         let steering = steering(picture, interface, number);
-        Some(DeviceQueue { interface, interrupt, number, current_cpu, part: 0.0, steering })
+        Some(DeviceQueue { interface, interrupt, number, current_cpu, rate: None, part: 0.0, steering })
     };
     let own: Vec<&Interrupt> = picture.interrupts_of(interface).collect();
     let queues = own.iter().filter_map(|interrupt| {

@@ -85,7 +85,7 @@ fn cpuset_of<'a>(picture: &'a Inventory, thread: &Thread) -> Option<&'a Cpuset> 
 }
 
 /// The part of a cpu that `thread` used while it was observed.
-fn used(rates: &Rates, thread: &Thread) -> f64 {
+pub(super) fn used(rates: &Rates, thread: &Thread) -> f64 {
     rates.threads.iter().find(|of| of.key == thread.key).map_or(0.0, |of| of.share)
 }
 

@@ -4,6 +4,7 @@ mod applied;
 mod faults;
 mod hosts;
 mod library;
+mod mismatch;
 mod properties;
 mod renaming;
 mod scene;

@@ -44,7 +44,7 @@ impl Scene {
     /// The changes of the plan, if it may be applied while programs of `picture` might undo it.
     pub(crate) fn steps(&self, picture: &Inventory) -> Result<Vec<Step>, String> {
         let despite = rivals::in_inventory(&self.plan, picture).into_iter().filter_map(|hand| match hand {
-            Interference::Undoes(rival) => Some(rival.name.to_owned()),
+            Interference::Undoes(rival, _) => Some(rival.name.to_owned()),
             _ => None,
         });
         let admission = AdmissionOptions { despite: despite.collect() };
