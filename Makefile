@@ -58,7 +58,7 @@ test:
 # runtime's and the dispatch queue's wake-ups and orders under loom, two million schedules and a minute of full queues
 # of the latter, Miri and ThreadSanitizer at it, all states of the coherence protocol on five nodes, a refusal and a kill at
 # each change of a plan for 128 cpus, the laboratory's images against a build of their source, ten minutes of the runtime's soak test, the agreement of two calibrations and of ten
-# quick studies on a quiet machine, predictions of hot caches there, and a sample of 200 spoilt places in the rooms that
+# quick studies on a quiet machine, predictions of hot caches there, the time that a look at 512 cpus takes, and a sample of 200 spoilt places in the rooms that
 # decide and reckon, which their tests must notice.
 test-long: test fuzz audit
 	cargo clippy --package warmcore-bench --all-targets --locked -- -D warnings
@@ -82,6 +82,7 @@ test-long: test fuzz audit
 	scripts/check-kernel
 	WARMCORE_STUDIES=10 cargo test --release --locked --package warmcore-cli --test repeat -- --ignored --nocapture
 	cargo test --release --locked --package warmcore-cli --test command -- --ignored of_hot_caches --nocapture
+	cargo test --release --locked --package warmcore-cli --test command -- --ignored the_largest_host --nocapture
 	WARMCORE_RECORDINGS=5 cargo test --release --locked --package warmcore-cli --test command -- --ignored recorded_mixes --nocapture
 	scripts/check-mutants
 

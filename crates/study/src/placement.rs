@@ -28,11 +28,12 @@
 //! | `mismatch` | no plan: where packets come in now, how far their readers are, and what is amiss |
 //! | `checks` | whether the whole host is visible, who would undo a plan, and what is not known |
 //!
-//! Invariants: unless its user asks for cores that do nothing else, a plan never makes the busiest cpu take in
-//! more of the packets or interrupts, and none has a forecast that is worse than the present; no line names a cpu that is offline, isolated or outside its thread's cpuset; no line
-//! is about an interrupt that the kernel manages; what a restricted process sees is not taken for the
-//! host; every gain is computed, or says why it cannot be; and renumbering the same cpus gives the
-//! same plan, except among cpus that nothing distinguishes.
+//! Invariants: unless its user asks for cores that do nothing else or for other channels, a plan never makes the
+//! busiest cpu take in more of the packets or interrupts, and none has a forecast of less capacity or dearer packets; no
+//! line names a cpu that is offline, or outside its thread's cpuset, and none puts work on an isolated one that is not
+//! there already (its own sending goes through some queue too); no line is about an interrupt that the kernel manages;
+//! what a restricted process sees is not taken for the host; every gain is computed, or says why it cannot be; and
+//! renumbering the same cpus gives the same plan, except among cpus that nothing distinguishes.
 
 mod asked;
 mod channels;
@@ -189,7 +190,7 @@ pub enum Unplaceable {
     /// Too few packets arrive.
     #[error(
         "packets arrive at {0}: their work is a small part of one cpu, wherever it is done. Plan while the host is busy, give \
-         --rate, or name an interface with --nic"
+         --rate with --profile, or name an interface with --nic"
     )]
     Quiet(PerSecond),
     /// Nobody is known whose cpus could be kept free.
@@ -274,10 +275,13 @@ pub fn place(observed: &Observation, request: &Request<'_>) -> Result<HostPlacem
         }
     };
     let performance = context.performance(&proposal);
-    if asked.is_empty() {
-        worth::check(&context, &proposal, &lines, performance.as_ref().ok())?;
-    }
-    let performance = if asked.changes_channels() { Err(channels::no_forecast()) } else { performance };
+    let (lines, performance) = match worth::check(&context, &proposal, &lines, performance.as_ref().ok()) {
+        Ok(()) if asked.changes_channels() => (lines, Err(channels::no_forecast())),
+        Ok(()) => (lines, performance),
+        Err(why) if asked.is_empty() => return Err(why),
+        // What was asked for remains.
+        Err(_) => (Vec::new(), Err(channels::no_forecast())),
+    };
     Ok(host_placement(&context, asked.with(lines), performance))
 }
 

@@ -117,7 +117,7 @@ pub(crate) struct PlanArguments {
 
     /// Give these interfaces as many channels as there are cores near them; their links go down for up to some
     /// seconds when it is applied, and again when it is undone
-    #[arg(long, requires = "interfaces")]
+    #[arg(long, requires = "interfaces", conflicts_with = "interrupt_cores")]
     pub(crate) channels: bool,
 
     /// Let the kernel poll these interfaces in threads, which the scheduler places
@@ -125,7 +125,7 @@ pub(crate) struct PlanArguments {
     pub(crate) threaded_napi: bool,
 
     /// Keep so many cores for interrupts and nothing else
-    #[arg(long, value_name = "CORES", value_parser = whole::count::<u16>(1..=4096))]
+    #[arg(long, value_name = "CORES", value_parser = whole::count::<u16>(1..=4096), conflicts_with = "goal")]
     pub(crate) interrupt_cores: Option<u16>,
 
     /// Give each thread a cpu of its own, instead of one mask to each process

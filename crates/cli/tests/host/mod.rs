@@ -10,6 +10,7 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use warmcore_linux::fake::{Tree, hosts};
 
@@ -260,4 +261,22 @@ fn without_a_profile_gains_are_unknown_and_the_plan_says_how_to_know() {
         gains.len() > 32 && gains.iter().any(|gain| gain.starts_with("unknown: no profile")),
         "{gains:?}"
     );
+}
+
+/// The slowest kind of host: 512 cpus and 1,024 interrupts. The limit is for a build with all optimisations on a machine
+/// that does nothing else.
+#[test]
+#[ignore = "takes time, and the machine for itself"]
+fn the_largest_host_is_shown_in_half_a_second() {
+    let (_folder, root) = written(&hosts::eight_socket_server());
+    let show = || {
+        let start = Instant::now();
+        let picture = shown(&["--root", &root], Path::new("."));
+        assert!(picture.contains("512 cpus on 8 NUMA nodes"), "{picture}");
+        start.elapsed()
+    };
+    let mut times: Vec<Duration> = (0..7).map(|_| show()).collect();
+    times.sort();
+    println!("median {:?}, from {:?} to {:?}", times[3], times[0], times[6]);
+    assert!(times[3] < Duration::from_millis(500), "{times:?}");
 }

@@ -13,6 +13,7 @@
 //! | [`steered`] | RPS, RFS and XPS set up |
 //! | [`isolated`] | cpus without scheduling and timer ticks |
 //! | [`crossed`] | the host of Foong, Fung & Newell 2004: two cpus, eight NICs, and every process on the cpu that does not take its interrupts |
+//! | [`eight_socket_server`] | 512 cpus and 1,024 interrupts; not among [`ALL`], for it takes long |
 //! | [`bare`] | a kernel that shows cpus and nothing else |
 
 use super::{Device, FakeHost, InterruptNaming, Nic, Thread, Tree, Vector, mask};
@@ -255,6 +256,19 @@ pub fn crossed() -> Tree {
     host.threads = (0..8).map(process).collect();
     let received: Vec<(u32, u64)> = (600..608).map(|pid| (pid, 15_000_000_000)).collect();
     host.tree().receiving(&received)
+}
+
+/// 512 cpus in eight sockets, each with a NIC of 128 queues: 1,024 interrupts.
+#[must_use]
+pub fn eight_socket_server() -> Tree {
+    let machine = synthetic::eight_socket_server();
+    let card = |node: u32| {
+        let cpus = on_node(&machine, node);
+        nic(&format!("0000:{node}1:00.0"), &format!("eth{node}"), 128, Some(node), &cpus)
+    };
+    let mut host = FakeHost::new(machine.clone());
+    host.devices = (0..8).map(card).collect();
+    host.tree()
 }
 
 /// Two cpus on a kernel that shows nothing else.

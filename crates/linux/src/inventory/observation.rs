@@ -3,11 +3,10 @@
 //! Counts since boot do not tell what a host does now: they average over its whole life, and several of
 //! them wrap at 32 bits. So whatever depends on a rate is computed from two inventories, some seconds apart.
 
-use super::receivers::{Holder, Received};
+use super::receivers::{Holder, Programs, Received};
 use super::{Inventory, Rates};
 use crate::Probe;
 use crate::probe::ProbeError;
-use std::collections::BTreeSet;
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -68,17 +67,17 @@ impl Observation {
         let inventory = probe.inventory_after(&self.inventory)?;
         let rates = Rates::between(&self.inventory, &inventory);
         let mut next = Self { rates, received: probe.received()?, ..Self::single(inventory) };
-        let pids = next.programs();
+        let programs = next.programs();
         if let (Some(rates), Some(earlier), Some(now)) = (&mut next.rates, &self.received, &next.received) {
-            rates.receivers = probe.receivers((earlier, now), rates.elapsed, &pids)?;
+            rates.receivers = probe.receivers((earlier, now), rates.elapsed, &programs)?;
         }
         Ok(next)
     }
 
-    /// The processes with busy threads, except those of the kernel.
-    fn programs(&self) -> BTreeSet<u32> {
+    /// The programs of the processes that run, except those of the kernel.
+    fn programs(&self) -> Programs {
         let threads = self.inventory.threads.iter().filter(|thread| !thread.kernel);
-        threads.map(|thread| thread.key.pid).collect()
+        threads.map(|thread| (thread.key.pid, (thread.group.clone(), thread.process.clone()))).collect()
     }
 }
 

@@ -21,14 +21,18 @@ use warmcore_units::{Bytes, Nanos, PerSecond};
 
 const RECEIVED: &str = "warmcore/received.toml";
 
-/// A process that receives less is not worth a placement.
+/// A program that receives less is not worth a placement.
 const LEAST: PerSecond = PerSecond(10_000.0);
 
-/// A process that has received less through its connections is none that packets are placed for.
+/// A program that has received less through its connections is none that packets are placed for.
 const LEAST_HELD: Bytes = Bytes::kib(1024);
 
-/// A process that receives less than this part of all that is received is none that packets are placed for.
+/// A program that receives less than this part of all that is received is none that packets are placed for.
 const LEAST_PART: f64 = 0.05;
+
+/// The programs of processes, by the number of the process: its control group and its name. The processes of one name
+/// in one group share a server's work, and are judged together.
+pub(super) type Programs = BTreeMap<u32, (Option<String>, String)>;
 
 /// The bytes that TCP sockets have received so far, by inode.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -86,43 +90,49 @@ impl Probe {
         self.tree().asked(RECEIVED, expected, || live_received().ok())
     }
 
-    /// Computes who received how much from `earlier` to `now`, of the processes `pids`; the most first.
-    pub(crate) fn receivers(
+    /// Computes which of the processes `programs` received how much from `earlier` to `now`; the most first.
+    pub(super) fn receivers(
         &self,
         (earlier, now): (&Received, &Received),
         elapsed: Nanos,
-        pids: &BTreeSet<u32>,
+        programs: &Programs,
     ) -> Result<Vec<Receiver>, Malformed> {
-        let passed = now.since(earlier);
-        let all = passed.values().sum::<u64>() as f64 / elapsed.secs();
-        let mut receivers = Vec::new();
-        for &pid in pids {
-            let sockets = sockets(self.tree(), pid, now)?;
-            let bytes: u64 = sockets.iter().filter_map(|inode| passed.get(inode)).sum();
-            let bytes = PerSecond(bytes as f64 / elapsed.secs());
-            if bytes >= LEAST && bytes.0 >= LEAST_PART * all {
-                receivers.push(Receiver { pid, bytes });
-            }
-        }
-        receivers.sort_by(|one, other| other.bytes.0.total_cmp(&one.bytes.0).then(one.pid.cmp(&other.pid)));
-        Ok(receivers)
+        let evident = self.evident(now, &now.since(earlier), programs, LEAST.0 * elapsed.secs())?;
+        let receiver = |(pid, bytes)| Receiver { pid, bytes: PerSecond(bytes as f64 / elapsed.secs()) };
+        Ok(evident.into_iter().map(receiver).collect())
     }
-}
 
-impl Probe {
-    /// Computes who has received how much through the connections in `now`, of the processes `pids`; the most first.
-    pub(crate) fn holders(&self, now: &Received, pids: &BTreeSet<u32>) -> Result<Vec<Holder>, Malformed> {
-        let all = now.0.values().sum::<u64>() as f64;
-        let mut holders = Vec::new();
-        for &pid in pids {
+    /// Computes which of the processes `programs` have received how much through the connections in `now`; the most
+    /// first.
+    pub(super) fn holders(&self, now: &Received, programs: &Programs) -> Result<Vec<Holder>, Malformed> {
+        let evident = self.evident(now, &now.0, programs, LEAST_HELD.0 as f64)?;
+        Ok(evident.into_iter().map(|(pid, bytes)| Holder { pid, bytes: Bytes(bytes) }).collect())
+    }
+
+    /// The processes that have some of the bytes `counted` by socket, of programs that have at least `least` and
+    /// [`LEAST_PART`] of them together; the most first.
+    fn evident(
+        &self,
+        now: &Received,
+        counted: &BTreeMap<u64, u64>,
+        programs: &Programs,
+        least: f64,
+    ) -> Result<Vec<(u32, u64)>, Malformed> {
+        let least = least.max(LEAST_PART * counted.values().sum::<u64>() as f64);
+        let (mut of_program, mut of_process) = (BTreeMap::<_, u64>::new(), Vec::new());
+        for (&pid, program) in programs {
             let sockets = sockets(self.tree(), pid, now)?;
-            let bytes = Bytes(sockets.iter().filter_map(|inode| now.0.get(inode)).sum());
-            if bytes >= LEAST_HELD && bytes.0 as f64 >= LEAST_PART * all {
-                holders.push(Holder { pid, bytes });
-            }
+            let bytes: u64 = sockets.iter().filter_map(|inode| counted.get(inode)).sum();
+            *of_program.entry(program).or_default() += bytes;
+            of_process.push((pid, program, bytes));
         }
-        holders.sort_by_key(|holder| (core::cmp::Reverse(holder.bytes), holder.pid));
-        Ok(holders)
+        let is_evident = |&(_, program, bytes): &(u32, _, u64)| {
+            bytes > 0 && of_program.get(program).is_some_and(|&all| all as f64 >= least)
+        };
+        let found = of_process.into_iter().filter(is_evident);
+        let mut found: Vec<(u32, u64)> = found.map(|(pid, _, bytes)| (pid, bytes)).collect();
+        found.sort_by_key(|&(pid, bytes)| (core::cmp::Reverse(bytes), pid));
+        Ok(found)
     }
 }
 
@@ -209,6 +219,25 @@ mod tests {
     }
 
     #[test]
+    fn the_processes_of_a_program_are_judged_together() {
+        let now = Received((0..40).map(|inode| (inode, 1_000_000)).collect());
+        let mut tree = fake::Tree::default();
+        for pid in 0..40 {
+            tree.put(format!("warmcore/sockets/{pid}.toml"), format!("sockets = [{pid}]"));
+        }
+        let program = |pid: u32| match pid {
+            0..38 => (Some("/nginx".to_owned()), "nginx".to_owned()),
+            _ => (Some("/scraper".to_owned()), format!("scraper-{pid}")),
+        };
+        let programs: Programs = (0..40).map(|pid| (pid, program(pid))).collect();
+        let found = Probe::fake(tree)
+            .receivers((&Received::default(), &now), Nanos::from_secs(1.0), &programs)
+            .expect("sound");
+        let pids: Vec<u32> = found.iter().map(|of| of.pid).collect();
+        assert_eq!(pids, (0..38).collect::<Vec<u32>>(), "each has 2.5% of all");
+    }
+
+    #[test]
     fn a_malformed_file_is_named() {
         let mut tree = fake::Tree::default();
         tree.put(RECEIVED, "sockets = [[17]]");
@@ -245,7 +274,11 @@ mod tests {
                     let after = probe.received().expect("sound").expect("root sees sockets");
                     let of = |probe: &Probe| {
                         probe
-                            .receivers((&before, &after), Nanos::from_secs(1.0), &[own].into())
+                            .receivers(
+                                (&before, &after),
+                                Nanos::from_secs(1.0),
+                                &[(own, (None, "test".to_owned()))].into(),
+                            )
                             .expect("sound")
                     };
                     let found = of(&probe);

@@ -2,8 +2,8 @@
 //! other program would undo it.
 
 use super::plan::Plan;
-use super::rivals;
 use super::system::System;
+use super::{cpuset, rivals};
 use crate::Probe;
 use crate::inventory::Rival;
 use crate::probe::ProbeError;
@@ -49,7 +49,8 @@ pub fn admit(plan: &Plan, system: &dyn System, admission: &AdmissionOptions) -> 
     let cpus = Cpus::read(system)?;
     for (index, line) in plan.lines.iter().enumerate() {
         let fault = line.set.cpus().and_then(|wanted| cpus.fault(wanted));
-        faults.extend(fault.map(|fault| line.set.in_line(index, fault)));
+        let beyond_parent = || cpuset::beyond_parent(system, &line.set);
+        faults.extend(fault.or_else(beyond_parent).map(|fault| line.set.in_line(index, fault)));
     }
     if !faults.is_empty() {
         return Err(AdmissionError::Mismatch(faults));

@@ -4,9 +4,11 @@
 //! group has the file only where its parent hands the controller `cpuset` on to it.
 
 use super::locate_error::LocateError;
+use super::plan::Setting;
 use super::system::{System, is_absent};
 use crate::inventory::cpuset_files;
 use std::path::{Component, Path};
+use warmcore_topology::CpuSet;
 use warmcore_units::Fault;
 
 /// Checks that `group` is the path of a group below the root, which has all cpus.
@@ -32,6 +34,21 @@ pub(super) fn find(system: &dyn System, group: &str) -> Result<String, LocateErr
     let expected = "a control group that exists and has a `cpuset.cpus`, which its parent gives it with `+cpuset` in \
                     `cgroup.subtree_control` (systemd does, for a unit with `AllowedCPUs=`)";
     Err(Fault::new("group", format!("`{}`", group.escape_debug()), expected).into())
+}
+
+/// What is wrong with the cpus of `set`, if it is of a group whose parent has not all of them: the kernel stores them
+/// as they are written, and keeps the threads on those that the parent has.
+pub(super) fn beyond_parent(system: &dyn System, set: &Setting) -> Option<Fault> {
+    let Setting::Cpuset { group, cpus } = set else { return None };
+    let parent = group.trim_end_matches('/').rsplit_once('/').map_or("", |(parent, _)| parent);
+    let read = |file: String| system.read(&file).ok()?.trim().parse::<CpuSet>().ok();
+    let has = cpuset_files(parent).into_iter().find_map(|file| {
+        read(file.replace("cpuset.cpus", "cpuset.cpus.effective"))
+            .or_else(|| read(file.replace("cpuset.cpus", "cpuset.effective_cpus")))
+    })?;
+    let missing = cpus.difference(&has);
+    let expected = format!("cpus among {has}, which the parent of {} has", group.escape_debug());
+    (!missing.is_empty()).then(|| Fault::new("cpus", cpus, expected))
 }
 
 #[cfg(test)]

@@ -104,7 +104,7 @@ fn number_in_inventory(set: &Setting, inventory: &Inventory) -> Option<u32> {
     let is_same = |of: &&crate::inventory::Interrupt| {
         let same_queue = || queue.is_some() && of.queue.map(|of| of.number) == *queue;
         of.devices.iter().any(|of| of.to_string() == *device)
-            && action.as_ref().map_or_else(same_queue, |action| of.id.actions.contains(action))
+            && action.as_ref().map_or_else(same_queue, |action| of.id.actions.join(",") == *action)
     };
     inventory.interrupts.iter().find(is_same).map(|of| of.number)
 }

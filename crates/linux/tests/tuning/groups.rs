@@ -97,3 +97,13 @@ fn a_group_that_is_not_there_is_named_with_what_it_needs() {
     assert!(error.contains("lines.12.set.cpuset.group` is `/system.slice/other.service`"), "{error}");
     assert!(error.contains("AllowedCPUs="), "{error}");
 }
+
+#[test]
+fn cpus_that_the_parent_has_not_are_refused() {
+    let scene = Scene::new();
+    let slice = scene.root.join("sys/fs/cgroup/system.slice");
+    fs::write(slice.join("cpuset.cpus.effective"), "0-2\n").unwrap();
+    let error =
+        admit(&crate::scene::plan(), &scene.disk(), &AdmissionOptions::default()).unwrap_err().to_string();
+    assert!(error.contains("lines.12.set.cpuset.cpus") && error.contains("cpus among 0-2"), "{error}");
+}

@@ -1,6 +1,6 @@
 //! Whether the whole host is visible, who would undo a plan, and what its figures rest on.
 
-use super::{Context, Unplaceable};
+use super::{Context, Unplaceable, device_queues};
 use std::collections::BTreeSet;
 use warmcore_linux::Inventory;
 use warmcore_linux::inventory::Managed;
@@ -38,6 +38,9 @@ pub(super) fn notes(context: &Context<'_>, plan: &Plan) -> Vec<String> {
     let mut notes = vec![seen(context)];
     notes.extend(rivals::in_inventory(plan, context.picture).iter().map(ToString::to_string));
     notes.extend(unmovable(context));
+    if context.request.interrupt_cores.is_some() {
+        notes.push("Other programs than the readers may still run on the cores for interrupts.".to_owned());
+    }
     notes.extend(unknown_whether_managed(context));
     if context.costs.is_ok() {
         notes.push(
@@ -54,7 +57,7 @@ fn seen(context: &Context<'_>) -> String {
     let Some(rates) = context.rates else {
         return "The host was not watched over time: all queues and threads count alike.".to_owned();
     };
-    let packets = match context.rate {
+    let packets = match device_queues::rate(context.observed) {
         Some(rate) => format!("packets arrived at {rate}"),
         None => "the number of packets is not to be seen".to_owned(),
     };

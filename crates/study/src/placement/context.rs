@@ -6,7 +6,7 @@ use super::device_queues::{self, DeviceQueue, Steering};
 use super::layout::{Layout, QueueLoad, ReaderLoad};
 use super::target_threads::{self, TargetThread};
 use super::{Request, Unplaceable};
-use warmcore_linux::inventory::Observation;
+use warmcore_linux::inventory::{Observation, Thread};
 use warmcore_linux::{Inventory, Rates};
 use warmcore_topology::CpuSet;
 use warmcore_units::{CpuId, PerSecond};
@@ -92,6 +92,16 @@ impl<'a> Context<'a> {
     /// The cpus' worth of time that the target threads use.
     pub(super) fn thread_load(&self) -> f64 {
         self.threads.iter().map(TargetThread::share).sum()
+    }
+
+    /// The cpus' worth of time that other threads of users, which ran last on `cpus`, use there.
+    pub(super) fn other_load(&self, cpus: &CpuSet) -> f64 {
+        let Some(rates) = self.rates else { return 0.0 };
+        let is_target = |thread: &Thread| self.threads.iter().any(|target| target.thread.key == thread.key);
+        let others = self.picture.threads.iter();
+        let others =
+            others.filter(|thread| !thread.kernel && cpus.contains(thread.last_cpu) && !is_target(thread));
+        others.map(|thread| target_threads::used(rates, thread)).sum()
     }
 
     /// The cpus' worth of time that the kernel spends on packets and other softirqs; `None` where unknown.

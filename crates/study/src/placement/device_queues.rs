@@ -89,8 +89,8 @@ fn check_named(picture: &Inventory, name: &str) -> Result<(), Unplaceable> {
     if has_queues { Ok(()) } else { Err(Unplaceable::NoQueuesOf(name.to_owned())) }
 }
 
-/// Sets the rate of each queue, and the part of the packets that comes through each queue: as its interrupts came while the host was observed;
-/// without that, or without any, all alike. Counts since boot would say what once was.
+/// Sets the rate of each queue, and the part of the packets that comes through it: as its interrupts came while the
+/// host was observed; without that, or without any, all alike. Counts since boot would say what once was.
 fn share_out(queues: &mut [DeviceQueue<'_>], rates: Option<&Rates>) {
     if let Some(rates) = rates {
         let seen: BTreeMap<_, PerSecond> = rates.interrupts.iter().map(|of| (&of.id, of.rate)).collect();
@@ -146,9 +146,10 @@ fn steering(picture: &Inventory, interface: &Interface, number: u32) -> Steering
     let queue = interface.receive.iter().find(|queue| queue.number == number);
     let spread = queue.and_then(|queue| queue.rps.clone()).filter(|cpus| !cpus.is_empty());
     let flows = queue.and_then(|queue| queue.rfs_flows).unwrap_or(0).min(picture.rfs_flows.unwrap_or(0));
+    // RFS needs no RPS: `get_rps_cpu` in the kernel's net/core/dev.c looks for the flow's reader first.
     match spread {
+        _ if flows > 0 => Steering::ToReader,
         None => Steering::None,
-        Some(_) if flows > 0 => Steering::ToReader,
         Some(cpus) => Steering::Spread(cpus),
     }
 }

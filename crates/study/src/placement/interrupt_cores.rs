@@ -21,29 +21,31 @@ pub(super) fn propose(context: &Context<'_>, count: usize) -> Result<Proposal, U
     Ok(context.propose(Assignment { threads, queues, steering, why }))
 }
 
-/// The cpus of `count` cores: in turn from each node with queues, the nodes with most queues first.
+/// The cpus of `count` cores: shared out to the nodes with queues by the packets that come in there.
 pub(super) fn choose(context: &Context<'_>, count: usize) -> CpuSet {
-    let mut queues: BTreeMap<u32, usize> = BTreeMap::new();
+    let mut parts: BTreeMap<u32, f64> = BTreeMap::new();
     for queue in &context.queues {
         let node = queue.interface.node.or_else(|| context.pool.get(queue.current_cpu).map(|cpu| cpu.node));
-        *queues.entry(node.unwrap_or_default()).or_default() += 1;
+        *parts.entry(node.unwrap_or_default()).or_default() += queue.part;
     }
-    let mut nodes: Vec<u32> = queues.keys().copied().collect();
-    nodes.sort_by_key(|node| (core::cmp::Reverse(queues[node]), *node));
     let has_fast = context.pool.available().any(|cpu| !cpu.slow);
     let cores_of = |node: u32| {
         let near = context.pool.available().filter(|cpu| cpu.node == node && !(has_fast && cpu.slow));
         near.map(|cpu| cpu.core).collect::<BTreeSet<usize>>()
     };
-    let mut free: Vec<_> = nodes.into_iter().map(|node| cores_of(node).into_iter()).collect();
+    let mut nodes: Vec<_> =
+        parts.into_iter().map(|(node, part)| (part, 0.0, cores_of(node).into_iter())).collect();
     let mut chosen = BTreeSet::new();
     while chosen.len() < count {
-        let taken: Vec<usize> =
-            free.iter_mut().filter_map(Iterator::next).take(count - chosen.len()).collect();
-        if taken.is_empty() {
-            break;
-        }
-        chosen.extend(taken);
+        let with_free = nodes.iter_mut().filter(|(_, _, free)| free.len() > 0);
+        let next = with_free.reduce(|most, other| {
+            // As seats are shared out by votes (Sainte-Lague): the part of a core, if the next were half a one.
+            let share = |&(part, taken, _): &(f64, f64, _)| part / (taken + 0.5);
+            if share(other) > share(most) { other } else { most }
+        });
+        let Some((_, taken, free)) = next else { break };
+        *taken += 1.0;
+        chosen.extend(free.next());
     }
     context.pool.available().filter(|cpu| chosen.contains(&cpu.core)).map(|cpu| cpu.id).collect()
 }

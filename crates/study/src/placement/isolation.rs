@@ -11,7 +11,7 @@ use super::line::{self, PlannedLine};
 use super::target_threads::{self, TargetThread};
 use super::{Unplaceable, interrupts, queues, threads};
 use std::collections::BTreeSet;
-use warmcore_linux::inventory::{Interrupt, Thread};
+use warmcore_linux::inventory::Interrupt;
 use warmcore_linux::tuning::Setting;
 use warmcore_topology::CpuSet;
 use warmcore_units::{CpuId, Estimate, Nanos};
@@ -40,7 +40,7 @@ pub(super) fn choose(context: &Context<'_>) -> Result<(Proposal, Vec<PlannedLine
     Ok((context.propose(assignment), lines))
 }
 
-/// The cpus of each thread: those chosen for its process together, or with `--pin` its own.
+/// The cpus of each thread: those chosen for its process or control group together, or with `--pin` its own.
 fn masks(context: &Context<'_>, chosen: &[CpuId]) -> Vec<CpuSet> {
     let mask = |(thread, &own): (&TargetThread<'_>, &CpuId)| {
         if thread.dedicated {
@@ -49,9 +49,12 @@ fn masks(context: &Context<'_>, chosen: &[CpuId]) -> Vec<CpuSet> {
         if context.request.pin || !thread.stands_for_process {
             return CpuSet::from_iter([own]);
         }
-        let of_process = context.threads.iter().zip(chosen);
-        let of_process = of_process.filter(|(other, _)| other.thread.key.pid == thread.thread.key.pid);
-        context.pool.cores_of(&of_process.map(|(_, &cpu)| cpu).collect()).intersection(&thread.permitted)
+        let together = |other: &TargetThread<'_>| match thread.cpuset {
+            Some(_) => other.cpuset == thread.cpuset,
+            None => other.thread.key.pid == thread.thread.key.pid,
+        };
+        let own = context.threads.iter().zip(chosen).filter(|(other, _)| together(other));
+        context.pool.cores_of(&own.map(|(_, &cpu)| cpu).collect()).intersection(&thread.permitted)
     };
     context.threads.iter().zip(chosen).map(mask).collect()
 }
@@ -181,7 +184,8 @@ impl Isolation<'_> {
         line::interrupt(interrupt, cpus, away(), gain)
     }
 
-    /// Processes of users, other than the targets', with busy threads that may run on private cpus: a line for each.
+    /// Processes of users, other than the targets', with busy threads that may run on private cpus: a line for each,
+    /// or for each of its threads where it places them itself.
     fn other_processes(&self) -> Vec<PlannedLine> {
         let picture = self.context.picture;
         let is_target = |pid: u32| self.context.threads.iter().any(|target| target.thread.key.pid == pid);
@@ -192,12 +196,14 @@ impl Isolation<'_> {
                 && !is_target(thread.key.pid)
                 && self.overlaps_private(thread.allowed.as_ref())
         });
-        let others = others.filter(|thread| seen.insert(thread.key.pid));
-        others.filter_map(|thread| self.other_process(thread)).collect()
+        let others = others
+            .filter_map(|thread| TargetThread::new(self.context.observed, &self.context.pool, thread))
+            .filter(|other| !other.stands_for_process || seen.insert(other.thread.key.pid));
+        others.filter_map(|other| self.other_process(&other)).collect()
     }
 
-    fn other_process(&self, thread: &Thread) -> Option<PlannedLine> {
-        let other = TargetThread::new(self.context.observed, &self.context.pool, thread)?;
+    fn other_process(&self, other: &TargetThread<'_>) -> Option<PlannedLine> {
+        let thread = other.thread;
         let allowed = thread.allowed.as_ref()?;
         let rest = [allowed, &other.permitted].map(|cpus| cpus.intersection(&self.outside));
         let cpus = rest.into_iter().find(|cpus| !cpus.is_empty())?;
@@ -205,7 +211,7 @@ impl Isolation<'_> {
             true => Gain::Unknown("it ran there last, and how often it would is not known".to_owned()),
             false => Gain::Unknown("it runs elsewhere now, and might come".to_owned()),
         };
-        Some(line::reader(&other, true, cpus, away(), gain))
+        Some(line::reader(other, other.stands_for_process, cpus, away(), gain))
     }
 }
 

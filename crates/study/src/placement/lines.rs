@@ -107,17 +107,20 @@ impl Lines<'_> {
             return Vec::new();
         }
         let gain = || self.gain_of_queue(index);
-        match &self.assignment.steering[index] {
-            Steering::ToReader => self.steering_to_readers(index),
+        let (cpus, why) = match &self.assignment.steering[index] {
+            Steering::ToReader => return self.steering_to_readers(index),
             Steering::Spread(cpus) => {
-                let why = "one cpu could not take in all packets of the queue".to_owned();
-                line::rps(queue, cpus.clone(), why, gain()).into_iter().collect()
+                (cpus.clone(), "one cpu could not take in all packets of the queue".to_owned())
             }
             Steering::None => {
-                let why = "packets stay on the cpu that the device interrupts".to_owned();
-                line::rps(queue, CpuSet::default(), why, gain()).into_iter().collect()
+                (CpuSet::default(), "packets stay on the cpu that the device interrupts".to_owned())
             }
-        }
+        };
+        // The kernel looks for a flow's reader first, with RPS or without.
+        let follows = queue.steering == Steering::ToReader;
+        let off =
+            follows.then(|| line::rfs(queue, 0, "packets no longer follow their readers".to_owned(), gain()));
+        off.flatten().into_iter().chain(line::rps(queue, cpus, why, gain())).collect()
     }
 
     fn steering_to_readers(&self, index: usize) -> Vec<PlannedLine> {

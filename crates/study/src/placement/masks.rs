@@ -1,7 +1,8 @@
 //! The cpus that reading processes may run on: those of the node at which their packets arrive.
 //!
 //! A process gets a mask, and the scheduler chooses within it: a single cpu per thread would bind what the program
-//! starts later to it as well. Within one node the scheduler is left alone.
+//! starts later to it as well. Within one node the scheduler is left alone. A node that other programs keep busy takes
+//! no readers, and no reader leaves the mask that somebody gave it.
 
 use super::context::Context;
 use super::device_queues::DeviceQueue;
@@ -16,14 +17,17 @@ const FULL: f64 = 0.7;
 pub(super) fn choose(context: &Context<'_>, without: &CpuSet) -> Vec<CpuSet> {
     let near = node_of_packets(context);
     let available: CpuSet = context.pool.available().map(|cpu| cpu.id).collect();
-    let fits = near
-        .as_ref()
-        .is_some_and(|near| context.thread_load() <= FULL * near.difference(without).len() as f64);
+    let fits = near.as_ref().is_some_and(|near| {
+        let left = near.difference(without);
+        context.thread_load() + context.other_load(&left) <= FULL * left.len() as f64
+    });
     let cpus = |thread: &TargetThread<'_>| {
         if thread.dedicated || thread.home(&context.pool).is_some() && without.is_empty() {
             return thread.current.clone();
         }
-        let near = near.as_ref().filter(|_| fits).map(|near| near.intersection(&thread.permitted));
+        // A mask that somebody has set within the cpuset is kept to.
+        let near = near.as_ref().filter(|_| fits);
+        let near = near.map(|near| near.intersection(&thread.permitted).intersection(&thread.current));
         let wide =
             if without.is_empty() { thread.current.clone() } else { thread.current.intersection(&available) };
         let moved = near.filter(|near| !near.is_empty() && !thread.current.difference(near).is_empty());

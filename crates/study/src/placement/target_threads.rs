@@ -5,7 +5,7 @@
 
 use super::cpu_pool::CpuPool;
 use super::{Target, Unplaceable};
-use warmcore_linux::inventory::{Cpuset, Observation, Thread};
+use warmcore_linux::inventory::{Cpuset, Evidence, Observation, Thread};
 use warmcore_linux::{Inventory, Rates};
 use warmcore_topology::CpuSet;
 use warmcore_units::CpuId;
@@ -70,7 +70,7 @@ impl<'a> TargetThread<'a> {
             current,
             permitted,
             dedicated,
-            stands_for_process: false,
+            stands_for_process: has_one_mask(picture, thread),
             cpuset: None,
             used,
         };
@@ -106,25 +106,37 @@ pub(super) fn find<'a>(
         return Err(Unplaceable::NoThreads(target.clone()));
     }
     for target_thread in &mut found {
-        target_thread.stands_for_process = has_one_mask(picture, target, target_thread.thread);
-        let cpuset = cpuset_of(picture, target_thread.thread);
-        let is_placed = matches!(target, Target::Group(_)) && target_thread.stands_for_process;
+        let thread = target_thread.thread;
+        target_thread.stands_for_process &= !matches!(target, Target::Name(name) if thread.process != *name);
+        let is_placed = matches!(target, Target::Group(_)) && group_has_one_mask(picture, thread);
+        let cpuset = cpuset_of(picture, thread);
         target_thread.cpuset = cpuset.filter(|cpuset| is_placed && cpuset.own.is_some());
     }
     Ok(found)
 }
 
-/// Whether `target` names the whole process of `thread`, and its busy threads may run on the same cpus. Where
-/// they may not, the program places its threads itself.
-fn has_one_mask(picture: &Inventory, target: &Target, thread: &Thread) -> bool {
-    let names_thread = matches!(target, Target::Name(name) if thread.process != *name);
+/// Whether the busy threads of the process of `thread` may run on the same cpus. Where they may not, the program places
+/// its threads itself.
+fn has_one_mask(picture: &Inventory, thread: &Thread) -> bool {
     let mut own = picture.threads.iter().filter(|other| other.key.pid == thread.key.pid);
-    !names_thread && own.all(|other| other.allowed == thread.allowed)
+    own.all(|other| other.allowed == thread.allowed)
+}
+
+/// The same of the control group of `thread`.
+fn group_has_one_mask(picture: &Inventory, thread: &Thread) -> bool {
+    let mut own = picture.threads.iter().filter(|other| other.group == thread.group);
+    own.all(|other| other.allowed == thread.allowed)
 }
 
 /// Whether it is a user's thread, and not that of a program that places threads itself.
 pub(super) fn is_placeable(picture: &Inventory, thread: &Thread) -> bool {
-    !thread.kernel && !picture.rivals.iter().any(|rival| rival.name == thread.process)
+    let is_own = |evidence: &Evidence| *evidence == Evidence::Process(thread.key.pid);
+    !thread.kernel && !picture.rivals.iter().any(|rival| rival.evidence.iter().any(is_own))
+}
+
+/// Whether it used some time. Each of many that share a server's work may use little.
+pub(super) fn ran(observed: Option<&Rates>, thread: &Thread) -> bool {
+    observed.is_none_or(|rates| used(rates, thread) > 0.0)
 }
 
 /// Whether it used enough of a cpu to be worth placing.
@@ -137,7 +149,7 @@ impl Target {
         match self {
             Self::Evident => {
                 let rates = observed.rates.as_ref();
-                rates.is_some_and(|rates| rates.receives(thread.key.pid)) && is_busy(rates, thread)
+                rates.is_some_and(|rates| rates.receives(thread.key.pid)) && ran(rates, thread)
             }
             Self::Process(pid) => thread.key.pid == *pid,
             Self::Name(name) => thread.process == *name || thread.name == *name,

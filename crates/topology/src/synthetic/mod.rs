@@ -17,7 +17,9 @@
 mod modern;
 mod published;
 
-pub use modern::{arm_server, hybrid_laptop, single_cpu, two_socket_server, virtual_machine};
+pub use modern::{
+    arm_server, eight_socket_server, hybrid_laptop, single_cpu, two_socket_server, virtual_machine,
+};
 pub use published::{dec_3000_600, sgi_4d_340, sgi_challenge_xl};
 
 use crate::{Cache, CacheKind, Cpu, CpuSet, Geometry, Limits, Machine};

@@ -8,17 +8,27 @@ use crate::Machine;
 /// are one core). Each socket is a node; groups of eight cores share a 32 MiB third level.
 #[must_use]
 pub fn two_socket_server() -> Machine {
-    const CORES: u32 = 64;
-    let mut draft = Draft::new("synthetic two-socket server", 2 * CORES);
+    sockets("synthetic two-socket server", 2)
+}
+
+/// Eight such sockets: 512 cpus.
+#[must_use]
+pub fn eight_socket_server() -> Machine {
+    sockets("synthetic eight-socket server", 8)
+}
+
+fn sockets(name: &'static str, count: u32) -> Machine {
+    let all = 32 * count;
+    let mut draft = Draft::new(name, 2 * all);
     for cpu in &mut draft.cpus {
-        let core = cpu.id.0 % CORES;
+        let core = cpu.id.0 % all;
         cpu.core = core % 32;
         cpu.package = core / 32;
         cpu.node = core / 32;
-        cpu.smt_siblings = set([core, core + CORES]);
+        cpu.smt_siblings = set([core, core + all]);
     }
     let cores = draft.cores();
-    let complexes = (0..CORES).step_by(8).map(|first| set((first..first + 8).flat_map(|c| [c, c + CORES])));
+    let complexes = (0..all).step_by(8).map(|first| set((first..first + 8).flat_map(|c| [c, c + all])));
     draft
         .cache(1, Data, geometry(32, 64, 8), cores.clone())
         .cache(1, Instruction, geometry(32, 64, 8), cores.clone())

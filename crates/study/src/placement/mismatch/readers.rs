@@ -15,7 +15,7 @@ pub enum ReaderEvidence {
     Watched,
     /// TCP connections that are open have received since they began, which says nothing of now.
     SinceConnected,
-    /// No socket of a busy process was seen to receive: the readers are not known.
+    /// No socket of a process that ran was seen to receive: the readers are not known.
     None,
 }
 
@@ -65,7 +65,7 @@ impl<'a> Readers<'a> {
             let threads = observed.inventory.threads.iter().filter(|thread| {
                 thread.key.pid == process.pid
                     && target_threads::is_placeable(&observed.inventory, thread)
-                    && target_threads::is_busy(observed.rates.as_ref(), thread)
+                    && target_threads::ran(observed.rates.as_ref(), thread)
             });
             (process, threads.collect::<Vec<_>>())
         };
