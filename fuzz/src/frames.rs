@@ -1,13 +1,4 @@
 //! What the fuzz targets of frames share: one of each form of the stack, and what must hold after a frame.
-//!
-//! Run with a nightly toolchain and `cargo fuzz`, from the repository's root:
-//!
-//! ```text
-//! cargo +nightly fuzz run frame_bytes -- -max_total_time=60
-//! cargo +nightly fuzz run frame_edits -- -max_total_time=60
-//! cargo +nightly fuzz run tcp_segments -- -max_total_time=60
-//! cargo +nightly fuzz run rpc_frames -- -max_total_time=60
-//! ```
 
 use warmcore_stack::wire::{LinkKind, arp, classify};
 use warmcore_stack::{Config, Flow, IndependentStacks, LockingStack, Pool, References, SerialStack};
