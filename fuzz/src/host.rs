@@ -7,6 +7,7 @@ mod scene;
 pub mod journal;
 pub mod plan;
 pub mod seeds;
+pub mod tree;
 
 use scene::{Scene, Snapshot};
 use std::collections::BTreeSet;
