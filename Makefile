@@ -54,8 +54,8 @@ test:
 	@WARMCORE_SCHEDULES=100000 WARMCORE_SCHEDULE_SECONDS=15 scripts/timed 'schedules' scripts/check-schedules
 
 # Holds what noise or time keeps out of `make test`: the coverage of intervals under every process of arrivals over
-# 300 seeds, a fuzzer's minute on each target, the live
-# runtime's and the dispatch queue's wake-ups and orders under loom, two million schedules and a minute of full queues
+# 300 seeds, a fuzzer's minute on each target (frames, host trees, plans, journals), 100 kills of a plan's apply and of its
+# undo and 100 changes by others on a veth, the live runtime's and the dispatch queue's wake-ups and orders under loom, two million schedules and a minute of full queues
 # of the latter, Miri and ThreadSanitizer at it, all states of the coherence protocol on five nodes, a refusal and a kill at
 # each change of a plan for 128 cpus, the laboratory's images against a build of their source, ten minutes of the runtime's soak test, the agreement of two calibrations and of ten
 # quick studies on a quiet machine, predictions of hot caches there, the time that a look at 512 cpus takes, and a sample of 200 spoilt places in the rooms that
@@ -77,6 +77,7 @@ test-long: test fuzz audit
 	scripts/build-lab $(TARGET)/lab/images
 	WARMCORE_LAB=$(abspath $(TARGET))/lab/images cargo test --locked --package warmcore-layout --test lab -- --ignored kept_images
 	WARMCORE_CHANGES=all cargo test --locked --package warmcore-study --test placement faults
+	WARMCORE_ROUNDS=100 cargo test --locked --package warmcore-cli --test command -- --nocapture tuning::kills tuning::foreign
 	WARMCORE_SOAK_SECONDS=600 cargo test --locked --package warmcore-runtime --test live soak
 	cargo run --release --locked --package warmcore-measure --example calibrate -- --twice
 	scripts/check-kernel

@@ -6,7 +6,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use warmcore_fuzz::{FLOWS, Forms, config};
+use warmcore_fuzz::frames::{FLOWS, Forms, config};
 use warmcore_stack::wire::{FrameBuilder, LinkKind, ipv4, udp};
 
 thread_local! {

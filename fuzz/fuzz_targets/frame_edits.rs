@@ -4,7 +4,7 @@
 
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
-use warmcore_fuzz::{FLOWS, Forms, config};
+use warmcore_fuzz::frames::{FLOWS, Forms, config};
 use warmcore_stack::wire::checksum::Sum;
 use warmcore_stack::wire::vlan::Tags;
 use warmcore_stack::wire::{FrameBuilder, LinkKind};

@@ -13,7 +13,6 @@ use crate::misuse::{OrMisuse, misuse};
 use crate::terminal::counted;
 use crate::visible::visible;
 use miette::{IntoDiagnostic, WrapErr, miette};
-use std::fs;
 use std::path::{Path, PathBuf, absolute};
 use warmcore_linux::tuning::{
     Damage, Disk, Journal, JournalDirectory, JournalError, LeftProcess, UndoOutcome, UndoReport, undo,
@@ -42,17 +41,17 @@ fn directory(arguments: &JournalArguments) -> miette::Result<JournalDirectory> {
 /// The directory of a plan that was applied earlier. One that is given holds a journal: a mistyped one must not pass
 /// for a host without changes.
 fn used_directory(arguments: &JournalArguments) -> miette::Result<JournalDirectory> {
+    let directory = directory(arguments)?;
     if let Some(path) = &arguments.journal {
         let what = || format!("--journal {}", path.display());
-        let mut entries = fs::read_dir(path).or_misuse().wrap_err_with(what)?.flatten();
-        if !entries.any(|entry| Path::new(&entry.file_name()).extension() == Some("journal".as_ref())) {
+        if !directory.is_used().or_misuse().wrap_err_with(what)? {
             return Err(misuse(format!(
                 "{}: it holds no journal: name the folder that `host apply` was given",
                 what()
             )));
         }
     }
-    directory(arguments)
+    Ok(directory)
 }
 
 /// The root that stands for `/` in a journal's values.

@@ -1,6 +1,9 @@
 //! `warmcore host apply`, `undo`, `confirm` and `persist`, as a user types them.
 
 mod confirm;
+mod draws;
+mod foreign;
+mod kills;
 mod persist;
 mod real;
 mod verify;
@@ -113,6 +116,15 @@ fn a_mistyped_journal_is_refused_and_a_plan_stays_applied() {
         }
     }
     assert_eq!(place.mask(), "4");
+
+    // It was killed before it had written its journal.
+    for file in ["lock", "active.journal.unfinished"] {
+        let folder = place.path.join(format!("killed-{file}"));
+        fs::create_dir(&folder).expect("a folder");
+        fs::write(folder.join(file), "").expect("a file");
+        let undone = place.run(&["host", "undo", "--journal", &folder.display().to_string()]);
+        assert!(undone.contains("Nothing to undo"), "{file}: {undone}");
+    }
 }
 
 #[test]

@@ -22,17 +22,17 @@ while True:
 
 const VERIFY: [&str; 6] = [PROGRAM, "host", "verify", "plan.toml", "--journal", "journals"];
 
-struct Scene {
-    lab: Lab,
-    folder: TempDir,
-    before: String,
+pub(super) struct Scene {
+    pub(super) lab: Lab,
+    pub(super) folder: TempDir,
+    pub(super) before: String,
     /// With the whole plan in force.
-    applied: String,
+    pub(super) applied: String,
 }
 
 impl Scene {
     /// `None` without the privilege, which is said.
-    fn new() -> Option<Self> {
+    pub(super) fn new() -> Option<Self> {
         if let Some(missing) = warmcore_linux::net::privilege_missing() {
             println!("skipped: needs {missing}");
             return None;
@@ -78,7 +78,7 @@ impl Scene {
         text(&undone.stdout)
     }
 
-    fn is_as_before(&self) -> bool {
+    pub(super) fn is_as_before(&self) -> bool {
         queues(&self.lab, self.folder.path()) == self.before
     }
 }

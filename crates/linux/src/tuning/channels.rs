@@ -59,6 +59,8 @@ pub(super) fn reset_by(line: usize, interface: &str, system: &dyn System) -> Vec
     settings.extend(interrupt_settings(interface, system));
     settings.push(Setting::Indirection { interface: interface.to_owned(), queues: SpreadQueues::First(1) });
     let step = |set: Setting| {
+        // Names in a capture may be such as no journal holds.
+        set.check().ok()?;
         // What cannot be read cannot be restored either: an interface with one queue has no XPS.
         let original = set.locate(system).ok()?.read(system).ok()?;
         Some(Step { line, set, original, whole: false, origin: None, kind: StepKind::Restored })

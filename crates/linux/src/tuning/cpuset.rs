@@ -7,7 +7,7 @@ use super::locate_error::LocateError;
 use super::plan::Setting;
 use super::system::{System, is_absent};
 use crate::inventory::cpuset_files;
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 use warmcore_topology::CpuSet;
 use warmcore_units::Fault;
 
@@ -15,7 +15,9 @@ use warmcore_units::Fault;
 pub(super) fn check(group: &str) -> Result<(), Fault> {
     let path = Path::new(group);
     let is_named = path.components().skip(1).all(|part| matches!(part, Component::Normal(_)));
-    if path.has_root() && path.components().count() > 1 && is_named && !group.contains('\0') {
+    // One spelling for each group, so that two lines for the same one are noticed.
+    let is_plain = path.components().collect::<PathBuf>().as_os_str() == group;
+    if path.has_root() && path.components().count() > 1 && is_named && is_plain && !group.contains('\0') {
         return Ok(());
     }
     let expected = "the path of a control group below the root, such as `/system.slice/nginx.service`";
@@ -41,11 +43,10 @@ pub(super) fn find(system: &dyn System, group: &str) -> Result<String, LocateErr
 pub(super) fn beyond_parent(system: &dyn System, set: &Setting) -> Option<Fault> {
     let Setting::Cpuset { group, cpus } = set else { return None };
     let parent = group.trim_end_matches('/').rsplit_once('/').map_or("", |(parent, _)| parent);
-    let read = |file: String| system.read(&file).ok()?.trim().parse::<CpuSet>().ok();
-    let has = cpuset_files(parent).into_iter().find_map(|file| {
-        read(file.replace("cpuset.cpus", "cpuset.cpus.effective"))
-            .or_else(|| read(file.replace("cpuset.cpus", "cpuset.effective_cpus")))
-    })?;
+    let [second, first] = cpuset_files(parent);
+    let first = first.trim_end_matches("cpuset.cpus").to_owned() + "cpuset.effective_cpus";
+    let read = |file: &String| system.read(file).ok()?.trim().parse::<CpuSet>().ok();
+    let has = [second + ".effective", first].iter().find_map(read)?;
     let missing = cpus.difference(&has);
     let expected = format!("cpus among {has}, which the parent of {} has", group.escape_debug());
     (!missing.is_empty()).then(|| Fault::new("cpus", cpus, expected))
@@ -60,7 +61,7 @@ mod tests {
         for sound in ["/a", "/system.slice/nginx.service", "/a b/c"] {
             assert_eq!(check(sound), Ok(()), "{sound}");
         }
-        for faulty in ["", "/", "a", "/a/../b", "..", "/a\0b"] {
+        for faulty in ["", "/", "a", "/a/../b", "..", "/a\0b", "/a/", "//a", "/a//b", "/a/./b"] {
             assert!(check(faulty).is_err(), "{faulty}");
         }
     }

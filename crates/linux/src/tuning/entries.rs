@@ -206,6 +206,8 @@ impl Content {
         match entry {
             JournalEntry::Head(_) => Err("it is a second head".to_owned()),
             JournalEntry::Step(step) => {
+                // Only what a plan may set is restored: names become parts of paths, and numbers sizes of tables.
+                step.set.check().map_err(|fault| fault.to_string())?;
                 self.steps.push((step, StepProgress::default()));
                 Ok(())
             }

@@ -25,7 +25,8 @@ use super::step::Step;
 use super::system::{System, is_absent};
 use crate::regular;
 use rustix::fs::OFlags;
-use std::fs::{DirBuilder, File, TryLockError};
+use std::ffi::OsStr;
+use std::fs::{self, DirBuilder, File, TryLockError};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::{env, io};
@@ -63,6 +64,17 @@ impl JournalDirectory {
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.0
+    }
+
+    /// Whether the directory holds files of journals, were it only those of one that was never finished.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn is_used(&self) -> io::Result<bool> {
+        let is_ours = |name: &OsStr| {
+            Path::new(name).extension() == Some("journal".as_ref()) || name == UNFINISHED || name == LOCK
+        };
+        Ok(fs::read_dir(&self.0)?.flatten().any(|entry| is_ours(&entry.file_name())))
     }
 
     /// Reads the active journal, without the lines that cannot be read; `None` if there is none.

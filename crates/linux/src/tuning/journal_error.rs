@@ -54,7 +54,7 @@ pub enum JournalError {
         problem: String,
     },
     /// The journal belongs to a different namespace or tree.
-    #[error("the plan was applied in another {what} ({there}; this one is {here}): undo it there")]
+    #[error("the plan was applied in another {what} ({}; this one is {here}): undo it there", there.escape_debug())]
     Elsewhere {
         /// `network namespace`, for instance.
         what: &'static str,

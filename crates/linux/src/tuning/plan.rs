@@ -194,7 +194,6 @@ impl Plan {
         if self.lines.is_empty() {
             return Err(Fault::new("lines", "empty", "at least one line with `set`"));
         }
-        channels::check_order(self)?;
         let mut earlier = BTreeMap::new();
         for (index, line) in self.lines.iter().enumerate() {
             let checked = line.set.check().and_then(|()| self.check_described(&line.set));
@@ -204,7 +203,7 @@ impl Plan {
                 return Err(Fault::new(format!("lines.{index}.set"), &line.set, expected));
             }
         }
-        Ok(())
+        channels::check_order(self)
     }
 
     /// Checks that the plan describes the interface of `set`, so that a different interface with the same
@@ -289,7 +288,8 @@ impl Setting {
         }
     }
 
-    fn check(&self) -> Result<(), Fault> {
+    /// Checks everything that can be checked of a setting by itself.
+    pub(super) fn check(&self) -> Result<(), Fault> {
         if let Some(interface) = self.interface() {
             check_interface_name("interface", interface)?;
         }
@@ -376,5 +376,5 @@ fn check_address(device: &str) -> Result<(), Fault> {
         && parts.iter().zip([4, 2, 2, 1]).all(|(part, digits)| hex(part, digits))
         && parts.len() == 4;
     let expected = "a PCI address such as `0000:3b:00.0`, as `lspci -D` prints it";
-    if valid { Ok(()) } else { Err(Fault::new("device", format!("`{device}`"), expected)) }
+    if valid { Ok(()) } else { Err(Fault::new("device", format!("`{}`", device.escape_debug()), expected)) }
 }

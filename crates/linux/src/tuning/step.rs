@@ -3,7 +3,7 @@
 use super::channels;
 use super::location::{LocateError, Location};
 use super::plan::{Plan, Setting};
-use super::system::System;
+use super::system::{System, is_absent};
 use super::thread::Identity;
 use crate::inventory::cpuset_group;
 use serde::{Deserialize, Serialize};
@@ -125,7 +125,7 @@ pub fn steps(plan: &Plan, system: &dyn System) -> Result<Vec<Proposal>, StepErro
         let failed = |error| step_error(error, line, set);
         let whole = matches!(set, Setting::Thread { thread: None, .. });
         for part in set.split(system).map_err(failed)? {
-            // Skip threads that have ended since they were listed.
+            // Skip threads that have ended since they were listed, or end before they are read.
             let place = match part.locate(system) {
                 Err(LocateError::Absent(_)) if whole => continue,
                 located => located.map_err(failed)?,
@@ -134,7 +134,10 @@ pub fn steps(plan: &Plan, system: &dyn System) -> Result<Vec<Proposal>, StepErro
                 let expected = format!("one line for each setting, but line {} sets the same one", first + 1);
                 return Err(StepError::Absent(Fault::new(format!("lines.{line}.set"), part, expected)));
             }
-            let mut proposal = propose(line, part, whole, &place, system)?;
+            let mut proposal = match propose(line, part, whole, &place, system) {
+                Err(StepError::Unreadable { source, .. }) if whole && is_absent(&source) => continue,
+                proposal => proposal?,
+            };
             if let (Setting::Channels { interface, .. }, true) = (set, proposal.changes) {
                 proposal.resets = channels::reset_by(line, interface, system);
                 changed_channels.push(interface.clone());

@@ -10,7 +10,7 @@ pub(crate) fn require(system: &dyn System, pid: u32, started: u64, name: &str) -
     let text = match system.read(&file) {
         Ok(text) => text,
         Err(error) if is_absent(&error) => {
-            let expected = format!("the number of a running process: {name} has ended");
+            let expected = format!("the number of a running process: {} has ended", name.escape_debug());
             return Err(Fault::new("pid", pid, expected).into());
         }
         Err(source) => return Err(LocateError::Unreadable { file, source }),

@@ -92,6 +92,34 @@ fn of_a_damaged_journal_every_readable_setting_is_restored_and_it_stays_until_fo
     }
 }
 
+/// What a plan may not set, a journal may not either: its names become parts of paths, and its numbers sizes.
+#[test]
+fn a_setting_that_no_plan_has_is_damage_and_nothing_is_written_for_it() {
+    for (set, problem) in [
+        ("rps_cpus = { interface = '../../../theirs', queue = 0, cpus = '' }", "the name of an interface"),
+        ("indirection = { interface = 'eth0', queues = 4294967295 }", "the number of queues, 1 to 4096"),
+        ("cpuset = { group = '/../theirs', cpus = '0' }", "the path of a control group"),
+        ("interrupt = { device = '../theirs', action = 'x', cpus = '0' }", "a PCI address"),
+    ] {
+        let (scene, before) = applied();
+        let step = format!("entry = {{ step = {{ line = 0, set = {{ {set} }}, original = ['ours'] }} }}\n");
+        edit(&scene, |lines| lines.push(step.into_bytes()));
+        let undone = scene.undo_through(&scene.disk(), false).unwrap().unwrap();
+        assert_eq!((undone.restored(), undone.damage.len()), (SETTINGS, 1), "{set}: {undone:?}");
+        assert!(undone.damage[0].problem.contains(problem), "{set}: {undone}");
+        assert_eq!(scene.snapshot(), before, "{set}");
+    }
+}
+
+#[test]
+fn a_journal_of_elsewhere_begins_no_line_of_the_error() {
+    let (scene, _) = applied();
+    let text = fs::read_to_string(journal(&scene)).unwrap();
+    fs::write(journal(&scene), text.replacen("network = \"\"", "network = \"a\\nb\"", 1)).unwrap();
+    let refused = scene.undo_through(&scene.disk(), false).unwrap_err();
+    assert!(refused.contains("another network namespace (a\\nb; this one is"), "{refused}");
+}
+
 #[test]
 fn a_journal_without_a_head_gives_advice_to_undo_and_to_apply() {
     for contents in [&b""[..], b"entry = { head", b"nonsense\n", b"entry = { begun = 0 }\n", b"\0\0\0\n"] {

@@ -2,6 +2,7 @@
 
 use crate::scene::{Scene, plan};
 use std::cell::Cell;
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -244,6 +245,16 @@ fn changes_do_not_survive_a_reboot() {
     scene.write("proc/sys/kernel/random/boot_id", "6d3f\n");
     scene.write("proc/irq/default_smp_affinity", "f\n");
     assert_eq!(scene.apply_through(&scene.disk()), Ok(()));
+}
+
+#[test]
+fn a_thread_that_ends_before_it_is_read_does_not_refuse_the_plan() {
+    let scene = Scene::new();
+    let before = scene.snapshot();
+    // Listed, and nothing else is left of it.
+    fs::create_dir(scene.root.join("proc/4242/task/4300")).unwrap();
+    scene.apply_through(&scene.disk()).unwrap();
+    scene.assert_restorable(&before, "a thread has ended");
 }
 
 #[test]

@@ -94,6 +94,11 @@ fn missing_objects_are_refused_and_the_existing_ones_listed() {
 fn invalid_settings_are_refused() {
     for (index, line, message) in [
         (0, "set = { interrupt = { device = 'eth0', queue = 0, cpus = '1' } }", "a PCI address such as"),
+        (
+            0,
+            "set = { interrupt = { device = \"a\\nb\", queue = 0, cpus = '1' } }",
+            "is `a\\nb`, expected a PCI address",
+        ),
         (0, "set = { interrupt = { device = '0000:00:03.0', cpus = '1' } }", "either `action` or `queue`"),
         (0, "set = { interrupt = { device = '0000:00:03.0', queue = 0, cpus = '' } }", "at least one cpu"),
         (
@@ -105,6 +110,21 @@ fn invalid_settings_are_refused() {
             3,
             "set = { rps_cpus = { interface = \"a\\nRUN+=x\", queue = 0, cpus = '1' } }",
             "is `a\\nRUN+=x`, expected the name of an interface",
+        ),
+        (
+            3,
+            "set = { channels = { interface = \"a\\nb\", combined = 1 } }",
+            "is `a\\nb`, expected the name of an interface",
+        ),
+        (
+            8,
+            "set = { thread = { pid = 1717, started = 9, name = \"a\\nb\", cpus = '1' } }",
+            "a running process: a\\nb has ended",
+        ),
+        (
+            12,
+            "set = { cpuset = { group = '/system.slice//server.service', cpus = '1' } }",
+            "expected the path of a control group",
         ),
         (4, "set = { rps_flows = { interface = 'eth0', queue = 0, flows = 5000 } }", "such as 8192"),
         (
