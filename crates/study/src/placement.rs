@@ -201,6 +201,14 @@ pub enum Unplaceable {
         "nothing is left: interrupts and threads that are to be apart would take every core. Name fewer threads with --for, or fewer --interrupt-cores"
     )]
     NothingLeft,
+    /// There are fewer cores for interrupts than were asked for.
+    #[error("--interrupt-cores {asked}: only {found} cores are near the cards, fast and not isolated")]
+    TooFewCores {
+        /// How many were asked for.
+        asked: usize,
+        /// How many there are.
+        found: usize,
+    },
     /// No change would gain anything.
     #[error("nothing to gain: {0}")]
     NothingToGain(String),
@@ -298,8 +306,9 @@ fn host_placement(
         lines: lines.iter().map(Line::from).collect(),
     };
     let unforeseen = performance.as_ref().err().map(ToString::to_string);
-    let notes = checks::notes(context, &plan);
+    let mut notes = checks::notes(context, &plan);
     let [now, then] = performance.map_or([None, None], |both| both.map(Some));
+    notes.extend(checks::overload(then.as_ref()));
     HostPlacement {
         goal: context.request.goal,
         plan,

@@ -117,13 +117,17 @@ fn decision(findings: &VerificationFindings) -> String {
             "whether that is a gain is for you to weigh",
         ),
         Conclusion::NotVisible => (
-            "Taken back, because no effect is visible beyond what the same setting differs from itself",
+            "Taken back, because it is not decided: the change is not beyond what the same setting differs from itself",
             "more --blocks, a longer --time or a quieter machine show smaller ones",
         ),
     };
     let changed = findings.of_plan().map(|(changes, _)| format!(": {}", changes_in_words(&changes)));
+    let disturbed = match findings.disturbed {
+        0 => String::new(),
+        count => format!("; {count} runs were disturbed by other programs"),
+    };
     format!(
-        "{outcome}{}; the same setting tried twice (A/A): {}. {}",
+        "{outcome}{}; the same setting tried twice (A/A): {}{disturbed}. {}",
         changed.unwrap_or_default(),
         changes_in_words(&findings.control),
         sentence(advice)

@@ -18,7 +18,13 @@ pub(super) fn run(arguments: &ApplyArguments) -> miette::Result<()> {
     let disk = disk(arguments.root.as_deref())?;
     let proposals = document.proposals(&disk, &arguments.admission)?;
     tell_hands(&document, &disk)?;
-    crate::output::print(difference(&document, &proposals).as_bytes())?;
+    let printed = crate::output::print(difference(&document, &proposals).as_bytes());
+    if !arguments.yes {
+        printed?;
+    } else if printed.is_err() {
+        // What is to be done does not depend on who reads along.
+        messages::note("standard output cannot be written to: the plan is applied without");
+    }
     let steps = changes(proposals);
     if steps.is_empty() {
         return crate::output::print(b"Everything is as the plan has it: nothing to change.\n");

@@ -161,7 +161,7 @@ fn a_plan_is_kept_only_if_that_is_asked_for_and_it_gains() {
         (200, true, "Kept, because it brings a gain: rate +100.0%"),
         (200, false, "Taken back, although it brings a gain: rate +100.0%"),
         (50, true, "Taken back, because it makes things worse: rate -50.0%"),
-        (100, true, "Taken back, because no effect is visible"),
+        (100, true, "Taken back, because it is not decided"),
     ] {
         let program = benchmark(placed, 100);
         let flags = ["--benchmark", &program, "--yes", "--foreign", "100%", "--keep"];

@@ -30,7 +30,7 @@ pub(super) fn lines(context: &Context<'_>, interface: &Interface) -> Result<Vec<
     let unknown =
         |why: String| Unplaceable::Unchangeable { what: "channels", name: interface.name.clone(), why };
     let channels = interface.driver_settings.as_ref().and_then(|settings| settings.channels);
-    let Some(Channels { combined: Some(now), combined_max: Some(most), .. }) = channels else {
+    let Some(Channels { combined: Some(now), combined_max: Some(most @ 1..), .. }) = channels else {
         return Err(unknown("its driver tells of none that receive and transmit".to_owned()));
     };
     let wanted = wanted(now, most, spread::near(context, interface.node));
@@ -54,7 +54,7 @@ pub(super) fn no_forecast() -> NoPrediction {
 /// How many channels suit `cores` cores with `cpus` hardware threads.
 fn wanted(now: u32, most: u32, (cores, cpus): (usize, usize)) -> u32 {
     let is_between = (cores..=cpus).contains(&(now as usize));
-    if is_between { now } else { u32::try_from(cores).unwrap_or(most).clamp(1, most.max(1)) }
+    if is_between { now } else { u32::try_from(cores).unwrap_or(most).clamp(1, most) }
 }
 
 /// Checks that the interrupts of receive queues can be told by number, so that those of new queues can be.
@@ -139,7 +139,7 @@ mod tests {
             (32, 64, (16, 32), 32),
             (4, 8, (16, 32), 8),
             (1, 1, (16, 32), 1),
-            (1, 0, (0, 0), 1),
+            (1, 4, (0, 0), 1),
         ] {
             assert_eq!(wanted(now, most, near), expected, "{now} of {most}, {near:?}");
         }

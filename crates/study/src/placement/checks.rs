@@ -1,6 +1,7 @@
 //! Whether the whole host is visible, who would undo a plan, and what its figures rest on.
 
-use super::{Context, Unplaceable, device_queues};
+use super::cost_model::Performance;
+use super::{Context, Unplaceable, device_queues, gain};
 use std::collections::BTreeSet;
 use warmcore_linux::Inventory;
 use warmcore_linux::inventory::Managed;
@@ -73,6 +74,15 @@ fn seen(context: &Context<'_>) -> String {
     };
     let seconds = rates.elapsed.secs();
     format!("Seen within {seconds:.1} s: {packets}; softirqs took {softirq:.2} cpus; {readers}.")
+}
+
+/// Warns of a plan under which the packets that arrive do not fit.
+pub(super) fn overload(then: Option<&Performance>) -> Option<String> {
+    let headroom = then?.headroom.filter(|headroom| headroom.mean < 1.0)?;
+    Some(format!(
+        "UNDER THIS PLAN THE HOST CANNOT KEEP UP: by the profile, {} times the packets that arrive would fit.",
+        gain::plain(headroom)
+    ))
 }
 
 fn unmovable(context: &Context<'_>) -> Option<String> {

@@ -135,15 +135,12 @@ impl<'a> Context<'a> {
             let with_time = self.pool.available().filter(|cpu| !self.pool.is_occupied(*cpu));
             return vec![ReaderLoad { cpus: with_time.map(|cpu| cpu.id).collect(), part: 1.0 }];
         }
-        let all = self.thread_load();
-        let part = |thread: &TargetThread<'_>| {
-            if all > 0.0 { thread.share() / all } else { 1.0 / cpus.len() as f64 }
-        };
+        let threads: Vec<&Thread> = self.threads.iter().map(|target| target.thread).collect();
         let mut readers: Vec<ReaderLoad> = Vec::new();
-        for (thread, cpus) in self.threads.iter().zip(cpus) {
+        for (part, cpus) in target_threads::parts(self.observed, &threads).into_iter().zip(cpus) {
             match readers.iter_mut().find(|reader| reader.cpus == *cpus) {
-                Some(reader) => reader.part += part(thread),
-                None => readers.push(ReaderLoad { cpus: cpus.clone(), part: part(thread) }),
+                Some(reader) => reader.part += part,
+                None => readers.push(ReaderLoad { cpus: cpus.clone(), part }),
             }
         }
         readers

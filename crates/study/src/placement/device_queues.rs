@@ -89,7 +89,7 @@ fn check_named(picture: &Inventory, name: &str) -> Result<(), Unplaceable> {
     if has_queues { Ok(()) } else { Err(Unplaceable::NoQueuesOf(name.to_owned())) }
 }
 
-/// Sets the rate of each queue, and the part of the packets that comes through it: as its interrupts came while the
+/// Sets the rate of interrupts of each queue, and the part of the packets that comes through it: as they came while the
 /// host was observed; without that, or without any, all alike. Counts since boot would say what once was.
 fn share_out(queues: &mut [DeviceQueue<'_>], rates: Option<&Rates>) {
     if let Some(rates) = rates {
@@ -98,11 +98,36 @@ fn share_out(queues: &mut [DeviceQueue<'_>], rates: Option<&Rates>) {
             queue.rate = Some(seen.get(&queue.interrupt.id).copied().unwrap_or_default());
         }
     }
-    let rate_of = |queue: &DeviceQueue<'_>| queue.rate.map_or(0.0, |rate| rate.0);
-    let (all, count) = (queues.iter().map(rate_of).sum::<f64>(), queues.len() as f64);
-    for queue in queues {
-        queue.part = if all > 0.0 { rate_of(queue) / all } else { 1.0 / count };
+    let weights = weights(queues, rates);
+    let (all, count) = (weights.iter().sum::<f64>(), queues.len() as f64);
+    for (queue, weight) in queues.iter_mut().zip(weights) {
+        queue.part = if all > 0.0 { weight / all } else { 1.0 / count };
     }
+}
+
+/// How much comes through each queue: the packets of its interface, by its part of the interrupts of all its queues.
+/// Interrupts alone where an interface does not count packets: coalescing makes one of many packets, more so on a
+/// fast card.
+fn weights(queues: &[DeviceQueue<'_>], rates: Option<&Rates>) -> Vec<f64> {
+    let interrupts = |queue: &DeviceQueue<'_>| queue.rate.map_or(0.0, |rate| rate.0);
+    let mut of_interface: BTreeMap<&str, f64> = BTreeMap::new();
+    for queue in queues {
+        *of_interface.entry(&queue.interface.name).or_default() += interrupts(queue);
+    }
+    let packets = |name: &str| {
+        let found = rates?.interfaces.iter().find(|of| of.name == name);
+        found.map(|of| of.received.0)
+    };
+    let are_counted = of_interface.keys().all(|name| packets(name).is_some());
+    let weight = |queue: &DeviceQueue<'_>| {
+        let name = queue.interface.name.as_str();
+        match (packets(name).filter(|_| are_counted), of_interface[name]) {
+            (Some(packets), all) if all > 0.0 => packets * interrupts(queue) / all,
+            (Some(_), _) => 0.0,
+            (None, _) => interrupts(queue),
+        }
+    };
+    queues.iter().map(weight).collect()
 }
 
 fn carries_packets(interface: &Interface) -> bool {

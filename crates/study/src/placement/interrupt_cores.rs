@@ -10,6 +10,11 @@ use warmcore_topology::CpuSet;
 /// All queues on `count` cores near their devices, and no reader on them.
 pub(super) fn propose(context: &Context<'_>, count: usize) -> Result<Proposal, Unplaceable> {
     let cpus = choose(context, count);
+    let found = context.pool.available().filter(|cpu| cpus.contains(cpu.id)).map(|cpu| cpu.core);
+    let found = found.collect::<BTreeSet<_>>().len();
+    if found < count {
+        return Err(Unplaceable::TooFewCores { asked: count, found });
+    }
     let left = context.pool.available().filter(|cpu| !cpus.contains(cpu.id)).count();
     if left == 0 {
         return Err(Unplaceable::NothingLeft);

@@ -53,6 +53,8 @@ pub(super) struct Layout {
     pub(super) on_unfit_cpus: f64,
     /// The part of all packets that is taken in on another node than that of its device.
     pub(super) far_from_device: f64,
+    /// How likely it is that two packets interrupt the same cpu: from near 0, evenly over many, to 1, all on one.
+    pub(super) concentration: f64,
 }
 
 /// How often a packet's cache lines come from another core: from 0, never, to 1, always.
@@ -91,6 +93,7 @@ impl Layout {
         };
         Self {
             on_unfit_cpus: f64::midpoint(on_unfit(&processed), on_unfit(&interrupted)),
+            concentration: interrupted.values().map(|part| part * part).sum(),
             far_from_device: queues.iter().filter(|queue| is_far(pool, queue)).map(|queue| queue.part).sum(),
             readers,
             crossing,

@@ -5,6 +5,7 @@
 
 use super::cpu_pool::CpuPool;
 use super::{Target, Unplaceable};
+use std::collections::BTreeMap;
 use warmcore_linux::inventory::{Cpuset, Evidence, Observation, Thread};
 use warmcore_linux::{Inventory, Rates};
 use warmcore_topology::CpuSet;
@@ -76,6 +77,27 @@ impl<'a> TargetThread<'a> {
         };
         Some(target)
     }
+}
+
+/// The part of all packets that is for each of `threads`: by the bytes that its process was seen to receive, where that is
+/// known of all of them, and within a process by the time that its threads used.
+pub(super) fn parts(observed: &Observation, threads: &[&Thread]) -> Vec<f64> {
+    let time = |thread: &Thread| observed.rates.as_ref().map_or(1.0, |rates| used(rates, thread));
+    let receivers = observed.rates.iter().flat_map(|rates| &rates.receivers);
+    let bytes: BTreeMap<u32, f64> = receivers.map(|of| (of.pid, of.bytes.0)).collect();
+    let mut of_process: BTreeMap<u32, f64> = BTreeMap::new();
+    for thread in threads {
+        *of_process.entry(thread.key.pid).or_default() += time(thread);
+    }
+    let are_counted = of_process.iter().all(|(pid, &time)| time > 0.0 && bytes.contains_key(pid));
+    let weight = |thread: &&Thread| match bytes.get(&thread.key.pid) {
+        Some(bytes) if are_counted => bytes * time(thread) / of_process[&thread.key.pid],
+        _ => time(thread),
+    };
+    let weights: Vec<f64> = threads.iter().map(weight).collect();
+    let all: f64 = weights.iter().sum();
+    let alike = 1.0 / threads.len().max(1) as f64;
+    weights.into_iter().map(|weight| if all > 0.0 { weight / all } else { alike }).collect()
 }
 
 /// The cpuset of the control group of `thread`.

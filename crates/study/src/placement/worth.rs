@@ -65,7 +65,8 @@ fn compare(context: &Context<'_>, tight: bool, one: &Layout, other: &Layout) -> 
     let unfit = differ(one.on_unfit_cpus, other.on_unfit_cpus);
     let far = unfit
         .then(differ(one.crossing.remote, other.crossing.remote))
-        .then(differ(one.far_from_device, other.far_from_device));
+        .then(differ(one.far_from_device, other.far_from_device))
+        .then(differ(one.concentration, other.concentration));
     let Ok(costs) = &context.costs else {
         let busiest = differ(one.busiest, other.busiest);
         return busiest.then(differ(one.crossing.session, other.crossing.session)).then(far);
@@ -125,7 +126,8 @@ fn check_performance(
         is_visible(1.0 - capacity.mean, capacity) || is_visible(1.0 - growth.mean, growth) && !stays_ample;
     let is_dearer = is_visible(-saving.mean, saving);
     let is_slower = slowdown.is_some_and(|of| is_visible(of.mean - 1.0, of));
-    let is_nearer = is_nearer_or_fitter(&context.current, &proposal.layout);
+    let is_nearer = is_nearer_or_fitter(&context.current, &proposal.layout)
+        || is_evener(&context.current, &proposal.layout);
     let gains = match (request.goal, slowdown) {
         _ if shrinks => false,
         _ if !request.interfaces.is_empty() => !is_dearer,
@@ -153,10 +155,11 @@ fn saving(context: &Context<'_>, proposal: &Proposal) -> Estimate<f64> {
 fn check_without_costs(now: &Layout, then: &Layout) -> Result<(), Unplaceable> {
     let crossing = now.crossing.session - then.crossing.session;
     let relief = now.busiest - then.busiest;
-    if crossing > MIN_GAIN || crossing >= -MIN_GAIN && is_nearer_or_fitter(now, then) || relief > MIN_GAIN {
+    let is_better = is_nearer_or_fitter(now, then) || is_evener(now, then);
+    if crossing > MIN_GAIN || crossing >= -MIN_GAIN && is_better || relief > MIN_GAIN {
         return Ok(());
     }
-    let why = "no packet would find more in its cpu's cache, and no cpu would take in fewer of them";
+    let why = "no packet would find more in its cpu's cache, and queues are spread as evenly as they can be";
     Err(Unplaceable::NothingToGain(why.to_owned()))
 }
 
@@ -167,6 +170,17 @@ fn is_nearer_or_fitter(now: &Layout, then: &Layout) -> bool {
     let [now, then] = [now, then].map(parts);
     let gains: Vec<f64> = now.iter().zip(then).map(|(now, then)| now - then).collect();
     gains.iter().any(|&gain| gain > MIN_GAIN) && gains.iter().all(|&gain| gain > -MIN_GAIN)
+}
+
+/// Whether queues that share cpus are spread over more of them, though the busiest takes in as much as before, and
+/// nothing gets farther away. A few queues that could be spread a little better are not worth a plan.
+fn is_evener(now: &Layout, then: &Layout) -> bool {
+    const LEAST: f64 = 0.1;
+    let is_no_farther = |of: fn(&Layout) -> f64| of(then) <= of(now) + MIN_GAIN;
+    then.concentration < now.concentration * (1.0 - LEAST)
+        && is_no_farther(|layout| layout.far_from_device)
+        && is_no_farther(|layout| layout.crossing.remote)
+        && is_no_farther(|layout| layout.on_unfit_cpus)
 }
 
 /// Whether `gain`, computed from `estimate`, is at least [`MIN_GAIN`] and larger than the half-width. What has no

@@ -111,6 +111,8 @@ mod tests {
             target: &Target::Evident,
             interfaces: &[],
             interrupt_cores: None,
+            channels: false,
+            threaded_napi: false,
             pin: false,
             goal: Goal::Throughput,
             rate: None,

@@ -98,14 +98,12 @@ impl<'a> Readers<'a> {
     }
 }
 
-/// The part of the busy time of `threads` on each cpu.
+/// The part of all packets that is for `threads` on each cpu.
 fn parts<'a>(observed: &Observation, threads: impl Iterator<Item = &'a Thread>) -> BTreeMap<CpuId, f64> {
+    let threads: Vec<&Thread> = threads.collect();
     let mut parts: BTreeMap<CpuId, f64> = BTreeMap::new();
-    for thread in threads {
-        let busy = observed.rates.as_ref().map_or(1.0, |rates| target_threads::used(rates, thread));
-        *parts.entry(thread.last_cpu).or_default() += busy;
+    for (thread, part) in threads.iter().zip(target_threads::parts(observed, &threads)) {
+        *parts.entry(thread.last_cpu).or_default() += part;
     }
-    let all: f64 = parts.values().sum();
-    parts.values_mut().for_each(|part| *part /= all);
     parts
 }
