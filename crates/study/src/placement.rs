@@ -308,7 +308,7 @@ fn host_placement(
     let unforeseen = performance.as_ref().err().map(ToString::to_string);
     let mut notes = checks::notes(context, &plan);
     let [now, then] = performance.map_or([None, None], |both| both.map(Some));
-    notes.extend(checks::overload(then.as_ref()));
+    notes.extend(checks::overload(now.as_ref(), then.as_ref()));
     HostPlacement {
         goal: context.request.goal,
         plan,

@@ -77,12 +77,15 @@ fn seen(context: &Context<'_>) -> String {
 }
 
 /// Warns of a plan under which the packets that arrive do not fit.
-pub(super) fn overload(then: Option<&Performance>) -> Option<String> {
-    let headroom = then?.headroom.filter(|headroom| headroom.mean < 1.0)?;
-    Some(format!(
-        "UNDER THIS PLAN THE HOST CANNOT KEEP UP: by the profile, {} times the packets that arrive would fit.",
-        gain::plain(headroom)
-    ))
+pub(super) fn overload(now: Option<&Performance>, then: Option<&Performance>) -> Option<String> {
+    let [now, then] = [now?.headroom?, then?.headroom?];
+    (then.mean < 1.0).then(|| {
+        format!(
+            "By the profile the host cannot keep up under this plan: {} times the packets that arrive would fit, {} now.",
+            gain::plain(then),
+            gain::plain(now)
+        )
+    })
 }
 
 fn unmovable(context: &Context<'_>) -> Option<String> {
