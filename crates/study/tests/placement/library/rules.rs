@@ -44,8 +44,8 @@ fn perftune(inventory: &Inventory, queues: &[Queue<'_>]) -> Vec<CpuId> {
     };
     let cpus: Vec<CpuId> = match cores_of(None).len() {
         _ if all.len() <= 4 => all,
-        ..=4 => vec![all[0]],
-        ..=CORES_FOR_EACH => core(&all[0]).iter().collect(),
+        0..=4 => vec![all[0]],
+        5..=CORES_FOR_EACH => core(&all[0]).iter().collect(),
         _ => {
             let of_node = |&node: &u32| {
                 let cores = cores_of(Some(node));
