@@ -92,7 +92,8 @@ pub enum VerifyError {
     Work(#[from] WorkError),
     /// No intervals can be computed.
     #[error(
-        "no cpu was busy in a run, or there were fewer than two blocks: expected a workload, or longer runs"
+        "the kernel, which counts in ticks, saw no cpu busy in a run, or there were fewer than two blocks: expected a \
+         workload, or a program that works for 0.1 s or longer"
     )]
     Idle,
     /// The machine cannot be inspected.

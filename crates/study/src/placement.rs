@@ -61,14 +61,14 @@ mod threads;
 mod worth;
 
 pub use cost_model::{NoPrediction, Performance};
-pub use gain::{Gain, Unpriced};
+pub use gain::{Gain, Packets, Unpriced};
 pub use line::PlannedLine;
 pub use mismatch::{
     Finding, FindingKind, Mismatch, QueuePlace, QueueSteering, Reach, ReaderEvidence, ReaderPlace, mismatch,
 };
 
 use asked::Asked;
-use context::Context;
+use context::{Context, Proposal};
 use core::fmt;
 use core::str::FromStr;
 use serde::{Deserialize, Serialize};
@@ -290,11 +290,12 @@ pub fn place(observed: &Observation, request: &Request<'_>) -> Result<HostPlacem
         // What was asked for remains.
         Err(_) => (Vec::new(), Err(channels::no_forecast())),
     };
-    Ok(host_placement(&context, asked.with(lines), performance))
+    Ok(host_placement(&context, &proposal, asked.with(lines), performance))
 }
 
 fn host_placement(
     context: &Context<'_>,
+    proposal: &Proposal,
     lines: Vec<PlannedLine>,
     performance: Result<[Performance; 2], NoPrediction>,
 ) -> HostPlacement {
@@ -306,7 +307,7 @@ fn host_placement(
         lines: lines.iter().map(Line::from).collect(),
     };
     let unforeseen = performance.as_ref().err().map(ToString::to_string);
-    let mut notes = checks::notes(context, &plan);
+    let mut notes = checks::notes(context, proposal, &plan);
     let [now, then] = performance.map_or([None, None], |both| both.map(Some));
     notes.extend(checks::overload(now.as_ref(), then.as_ref()));
     HostPlacement {

@@ -120,11 +120,15 @@ fn decision(findings: &VerificationFindings) -> String {
             "Taken back, because it is not decided: the change is not beyond what the same setting differs from itself",
             "more --blocks, a longer --time or a quieter machine show smaller ones",
         ),
+        Conclusion::Disturbed => (
+            "Taken back, because it is not decided: other programs disturbed most runs",
+            "try it on a quieter machine, or give a larger --foreign if those programs are the load",
+        ),
     };
     let changed = findings.of_plan().map(|(changes, _)| format!(": {}", changes_in_words(&changes)));
     let disturbed = match findings.disturbed {
         0 => String::new(),
-        count => format!("; {count} runs were disturbed by other programs"),
+        count => format!("; {count} of {} runs were disturbed by other programs", findings.runs),
     };
     format!(
         "{outcome}{}; the same setting tried twice (A/A): {}{disturbed}. {}",

@@ -11,13 +11,14 @@ use crate::transfer::processes;
 use crate::{interrupt, terminal};
 use miette::miette;
 use std::ffi::OsString;
+use std::time::Duration;
 use warmcore_linux::Program;
 use warmcore_linux::counters::Kernel;
 use warmcore_linux::net::privilege_missing;
 use warmcore_linux::tuning::Disk;
 use warmcore_measure::blocks::BlockDesign;
 use warmcore_measure::verify::built_in::BuiltIn;
-use warmcore_measure::verify::work::Work;
+use warmcore_measure::verify::work::{TIMEOUT_FACTOR, Work};
 use warmcore_measure::verify::{Verification, model_plan};
 
 /// Version of what `--json` prints.
@@ -101,15 +102,19 @@ fn announced(document: &Document, work: &Work, arguments: &VerifyArguments) -> S
     let models = model_plan::models_to_try(&document.plan);
     let runs = models.len() * usize::from(arguments.blocks);
     let names = models.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-    let least = arguments.time * u32::try_from(runs).unwrap_or(u32::MAX);
+    let all = |each: Duration| (each * u32::try_from(runs).unwrap_or(u32::MAX)).as_secs_f64();
+    let time = match work {
+        Work::Reported(_) => {
+            let most = arguments.time * TIMEOUT_FACTOR;
+            format!("each as long as the program takes, {most:?} at most, {:.0} s in all", all(most))
+        }
+        Work::Interfaces { .. } | Work::BuiltIn(_) => {
+            format!("of {:?}, {:.0} s or more in all", arguments.time, all(arguments.time))
+        }
+    };
     let unasked = match work {
         Work::BuiltIn(_) => "No load is given and the plan places no thread: the load is a transfer.\n",
         Work::Interfaces { .. } | Work::Reported(_) => "",
     };
-    format!(
-        "{unasked}To be tried in turn: {names} ({} of {:?}, {:.0} s or more in all); counted: {work}.\n",
-        counted(runs, "run"),
-        arguments.time,
-        least.as_secs_f64()
-    )
+    format!("{unasked}To be tried in turn: {names} ({} {time}); counted: {work}.\n", counted(runs, "run"))
 }

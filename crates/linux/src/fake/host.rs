@@ -180,7 +180,8 @@ impl FakeHost {
         }
     }
 
-    /// Writes what each cpu did: packets were received on the cpu that handled their interrupt.
+    /// Writes what each cpu did: it ran the threads that ran on it last, and received the packets whose interrupt it
+    /// handled, in no time.
     fn put_counts(&self, tree: &mut Tree) {
         let mut received: BTreeMap<CpuId, u64> = BTreeMap::new();
         for (_, _, _, vector) in self.numbered().filter(|(_, device, _, _)| device.nic.is_some()) {
@@ -196,7 +197,14 @@ impl FakeHost {
             |cpu: CpuId| format!("{:08x} {} {:08x}\n", received_on(cpu), ["00000000"; 11].join(" "), cpu.0);
         tree.put("proc/net/softnet_stat", columns(&softnet).trim_end());
         let ticks = self.uptime * 100;
-        let times = columns(&|cpu| format!("cpu{} 0 0 0 {ticks} 0 0 0 0 0 0\n", cpu.0));
+        let ran_on = |cpu: CpuId| {
+            let threads = self.threads.iter().filter(|thread| thread.last_cpu == cpu);
+            threads.map(|thread| thread.ticks).sum::<u64>().min(ticks)
+        };
+        let times = columns(&|cpu| {
+            let ran = ran_on(cpu);
+            format!("cpu{} {ran} 0 0 {} 0 0 0 0 0 0\n", cpu.0, ticks - ran)
+        });
         tree.put("proc/stat", times.trim_end());
     }
 

@@ -44,7 +44,7 @@ impl fmt::Display for Interference {
 /// Returns the interferences with `plan` that an inventory shows.
 #[must_use]
 pub fn in_inventory(plan: &Plan, inventory: &Inventory) -> Vec<Interference> {
-    let numbers = plan.lines.iter().filter_map(|line| number_in_inventory(&line.set, inventory)).collect();
+    let numbers = lasting(plan).filter_map(|set| number_in_inventory(set, inventory)).collect();
     interferences(plan, &numbers, inventory.rivals.clone(), inventory.link_files.clone())
 }
 
@@ -55,8 +55,17 @@ pub fn in_inventory(plan: &Plan, inventory: &Inventory) -> Vec<Interference> {
 pub fn on_system(plan: &Plan, system: &dyn System) -> io::Result<Vec<Interference>> {
     let tree = Tree::directory(system.root());
     let files = rivals::link_files::read(&tree);
-    let numbers = plan.lines.iter().filter_map(|line| number_on_system(&line.set, system)).collect();
+    let numbers = lasting(plan).filter_map(|set| number_on_system(set, system)).collect();
     Ok(interferences(plan, &numbers, rivals::read(&tree, &names(system)?), files))
+}
+
+/// The settings of interrupts that keep their numbers: a change of channels gives new ones to those that are named by
+/// their queue.
+fn lasting(plan: &Plan) -> impl Iterator<Item = &Setting> {
+    let changes_channels = plan.lines.iter().any(|line| matches!(line.set, Setting::Channels { .. }));
+    let lasts =
+        move |set: &&Setting| !matches!(set, Setting::Interrupt { action: None, .. } if changes_channels);
+    plan.lines.iter().map(|line| &line.set).filter(lasts)
 }
 
 /// Finds running programs that would undo lines of `plan`, with the numbers of the plan's interrupts.

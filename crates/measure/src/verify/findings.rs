@@ -26,9 +26,11 @@ pub struct VerificationFindings {
     pub cycles: Cycles,
     /// Which events the processor's counters counted.
     pub coverage: Coverage,
-    /// Runs that other programs disturbed, and that were repeated or kept for lack of a better one.
+    /// Runs that other programs disturbed, and that were repeated.
     pub discarded: usize,
-    /// Disturbed runs that were kept.
+    /// The runs that the findings rest on.
+    pub runs: usize,
+    /// Those of them that were disturbed.
     pub disturbed: usize,
     /// Whether the plan is in force, to stay.
     pub kept: bool,
@@ -84,6 +86,8 @@ pub enum Conclusion {
     Mixed,
     /// No difference is visible.
     NotVisible,
+    /// Other programs disturbed most runs: nothing is decided.
+    Disturbed,
 }
 
 impl VerificationFindings {
@@ -118,6 +122,7 @@ impl VerificationFindings {
             cycles,
             coverage: Coverage::new(counters, &counted),
             discarded: runs().map(|tried| tried.discarded).sum(),
+            runs: runs().count(),
             disturbed: runs().filter(|tried| tried.disturbed).count(),
             kept: false,
         })
@@ -126,6 +131,9 @@ impl VerificationFindings {
     /// The conclusion about the plan as a whole.
     #[must_use]
     pub fn conclusion(&self) -> Conclusion {
+        if self.disturbed * 2 > self.runs {
+            return Conclusion::Disturbed;
+        }
         self.of_plan().map_or(Conclusion::NotVisible, |(_, verdicts)| verdicts.conclusion())
     }
 
@@ -274,6 +282,15 @@ mod tests {
         assert_eq!((cost.median(), gained.cycles), (4.0, Cycles::AtClock(PerSecond(200.0))));
         let models: Vec<Model> = gained.models.iter().map(|found| found.model).collect();
         assert_eq!(models, [Model::None, Model::Full]);
+    }
+
+    #[test]
+    fn nothing_is_decided_where_most_runs_were_disturbed() {
+        let gained = findings([130.0, 133.0, 127.0, 131.0, 129.0], 2.0);
+        assert_eq!(gained.runs, 15);
+        for (disturbed, expected) in [(7, Conclusion::Gain), (8, Conclusion::Disturbed)] {
+            assert_eq!(VerificationFindings { disturbed, ..gained.clone() }.conclusion(), expected);
+        }
     }
 
     #[test]

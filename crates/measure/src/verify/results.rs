@@ -100,6 +100,7 @@ impl VerificationFindings {
                 Conclusion::Loss => "loss",
                 Conclusion::Mixed => "mixed",
                 Conclusion::NotVisible => "not-visible",
+                Conclusion::Disturbed => "disturbed",
             },
             kept: self.kept,
             models: self.models.iter().map(ModelResults::new).collect(),

@@ -16,7 +16,7 @@ use warmcore_linux::{CpuUsage, EventCounts, Program, ProgramError};
 const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 /// A program that reports its own figure, or a load before its first byte, may take this many times the
 /// length of a run.
-const TIMEOUT_FACTOR: u32 = 20;
+pub const TIMEOUT_FACTOR: u32 = 20;
 /// How long a load runs before it is measured, from its first byte on.
 const WARM_UP: Duration = Duration::from_millis(300);
 

@@ -1,12 +1,16 @@
 //! Whether the whole host is visible, who would undo a plan, and what its figures rest on.
 
+use super::context::Proposal;
 use super::cost_model::Performance;
+use super::target_threads::TargetThread;
 use super::{Context, Unplaceable, device_queues, gain};
 use std::collections::BTreeSet;
 use warmcore_linux::Inventory;
 use warmcore_linux::inventory::Managed;
-use warmcore_linux::tuning::Plan;
-use warmcore_linux::tuning::rivals;
+use warmcore_linux::tuning::rivals::{self, Interference};
+use warmcore_linux::tuning::{Plan, Setting};
+use warmcore_topology::CpuSet;
+use warmcore_units::CpuId;
 
 /// Checks that the whole host is visible and writable, and not only a container's part of it.
 pub(super) fn check_visible(picture: &Inventory) -> Result<(), Unplaceable> {
@@ -35,14 +39,17 @@ pub(super) fn check_visible(picture: &Inventory) -> Result<(), Unplaceable> {
 }
 
 /// What else to know, a sentence each.
-pub(super) fn notes(context: &Context<'_>, plan: &Plan) -> Vec<String> {
+pub(super) fn notes(context: &Context<'_>, proposal: &Proposal, plan: &Plan) -> Vec<String> {
     let mut notes = vec![seen(context)];
-    notes.extend(rivals::in_inventory(plan, context.picture).iter().map(ToString::to_string));
+    let interferences = rivals::in_inventory(plan, context.picture);
+    notes.extend(interferences.iter().map(ToString::to_string));
+    notes.extend(renumbered(plan, &interferences));
     notes.extend(unmovable(context));
     if context.request.interrupt_cores.is_some() {
         notes.push("Other programs than the readers may still run on the cores for interrupts.".to_owned());
     }
     notes.extend(unknown_whether_managed(context));
+    notes.extend(memory_stays(context, proposal, plan));
     if context.costs.is_ok() {
         notes.push(
             "Gains are those of the UDP/IP receive path that the profile was measured with, for packets that are \
@@ -84,6 +91,40 @@ pub(super) fn overload(now: Option<&Performance>, then: Option<&Performance>) ->
             "By the profile the host cannot keep up under this plan: {} times the packets that arrive would fit, {} now.",
             gain::plain(then),
             gain::plain(now)
+        )
+    })
+}
+
+/// Interrupts that a program with a list of exceptions will find under new numbers.
+fn renumbered(plan: &Plan, interferences: &[Interference]) -> Option<String> {
+    let changes_channels = plan.lines.iter().any(|line| matches!(line.set, Setting::Channels { .. }));
+    let with_list = interferences.iter().find_map(|of| match of {
+        Interference::Undoes(rival, _) => rival.arguments.as_ref().map(|_| rival.name),
+        _ => None,
+    })?;
+    changes_channels.then(|| {
+        format!(
+            "A change of channels gives interrupts new numbers: when the plan is applied, `warmcore host show` tells the line \
+             that keeps {with_list} off them."
+        )
+    })
+}
+
+/// Memory does not move with a process that goes to another node.
+fn memory_stays(context: &Context<'_>, proposal: &Proposal, plan: &Plan) -> Option<String> {
+    let node = |cpu: CpuId| context.pool.get(cpu).map(|cpu| cpu.node);
+    let nodes = |cpus: &CpuSet| cpus.iter().filter_map(node).collect::<BTreeSet<u32>>();
+    let leaves = |(thread, cpus): &(&TargetThread<'_>, &CpuSet)| {
+        nodes(&thread.current).difference(&nodes(cpus)).next().is_some()
+    };
+    let threads = context.threads.iter().zip(&proposal.assignment.threads).filter(leaves);
+    let moved: BTreeSet<&str> = threads.map(|(thread, _)| thread.thread.process.as_str()).collect();
+    let places = plan.lines.iter().any(|line| line.set.places_threads());
+    (places && !moved.is_empty()).then(|| {
+        format!(
+            "What {} allocated so far stays in the memory of the node that it leaves: started anew under the plan it \
+             allocates near, or migratepages(8) moves what it has.",
+            moved.into_iter().collect::<Vec<_>>().join(", ")
         )
     })
 }

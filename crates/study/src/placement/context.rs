@@ -3,7 +3,7 @@
 use super::cost_model::{CostModel, NoPrediction, Performance};
 use super::cpu_pool::CpuPool;
 use super::device_queues::{self, DeviceQueue, Steering};
-use super::layout::{Layout, QueueLoad, ReaderLoad};
+use super::layout::{Crossing, Layout, QueueLoad, ReaderLoad};
 use super::target_threads::{self, TargetThread};
 use super::{Request, Unplaceable};
 use warmcore_linux::inventory::{Observation, Thread};
@@ -109,6 +109,15 @@ impl<'a> Context<'a> {
         self.rates.map(|rates| rates.cpus.iter().filter_map(|cpu| cpu.softirq).sum())
     }
 
+    /// The cpus' worth of time that is spent on processing packets: as counted by the kernel or as computed from the
+    /// profile, whichever is more.
+    pub(super) fn packet_load(&self) -> f64 {
+        let counted = self.softirq_load().unwrap_or(0.0);
+        let costs = self.costs.as_ref().ok().zip(self.rate);
+        let computed = costs.map(|(costs, rate)| costs.packet(Crossing::default()).mean.secs() * rate.0);
+        counted.max(computed.unwrap_or(0.0))
+    }
+
     /// The predicted performance of the current layout and of the proposed one.
     pub(super) fn performance(&self, proposal: &Proposal) -> Result<[Performance; 2], NoPrediction> {
         let costs = self.costs.as_ref().map_err(Clone::clone)?;
@@ -133,14 +142,21 @@ impl<'a> Context<'a> {
     fn readers(&self, cpus: &[CpuSet]) -> Vec<ReaderLoad> {
         if cpus.is_empty() {
             let with_time = self.pool.available().filter(|cpu| !self.pool.is_occupied(*cpu));
-            return vec![ReaderLoad { cpus: with_time.map(|cpu| cpu.id).collect(), part: 1.0 }];
+            return vec![ReaderLoad {
+                cpus: with_time.map(|cpu| cpu.id).collect(),
+                part: 1.0,
+                of_one_thread: 0.0,
+            }];
         }
         let threads: Vec<&Thread> = self.threads.iter().map(|target| target.thread).collect();
         let mut readers: Vec<ReaderLoad> = Vec::new();
         for (part, cpus) in target_threads::parts(self.observed, &threads).into_iter().zip(cpus) {
             match readers.iter_mut().find(|reader| reader.cpus == *cpus) {
-                Some(reader) => reader.part += part,
-                None => readers.push(ReaderLoad { cpus: cpus.clone(), part }),
+                Some(reader) => {
+                    reader.part += part;
+                    reader.of_one_thread = reader.of_one_thread.max(part);
+                }
+                None => readers.push(ReaderLoad { cpus: cpus.clone(), part, of_one_thread: part }),
             }
         }
         readers

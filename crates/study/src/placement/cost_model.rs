@@ -6,9 +6,13 @@
 //! that is handed to another core brings its buffer's lines along, as a buffer of a global pool does
 //! (§4.3). A profile knows one distance between cores. Lines that come from farther away take longer.
 //! The profile does not tell how much, so the plan states this and does not guess.
+//!
+//! The core that is interrupted for a frame and hands it over works for it as well: it takes a buffer that was freed
+//! elsewhere, and its lines are what that core pays for at least. Its driver's work is in no profile.
 
 use super::layout::{Crossing, Layout};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use warmcore_costs::profile::{FreeMemory, Measured, ReceiveTimes};
 use warmcore_costs::{Approach, Experiment, Profile, ThreadStack};
 use warmcore_scenario::{PacketScenario, RunLength, Traffic};
@@ -122,15 +126,52 @@ impl<'a> CostModel<'a> {
     ) -> Result<Performance, NoPrediction> {
         let (crossing, busiest) = (layout.crossing, layout.busiest);
         let result = simulate(&on_one_cpu(rate.unwrap_or(RARE) * busiest), &self.mixed(crossing))?;
-        let cost = self.packet(crossing);
         let delay = result.outcome.filter(|_| rate.is_some()).map(|outcome| outcome.delay);
         Ok(Performance {
-            cost,
+            cost: self.packet(crossing),
             busiest,
-            capacity: widened(scaled(result.capacity.rate, 1.0 / busiest), self.uncertainty),
-            headroom: rate.map(|rate| headroom(layout, cost, rate, work)),
+            capacity: widened(scaled(result.capacity.rate, 1.0 / self.most_work(layout)), self.uncertainty),
+            headroom: rate.map(|rate| self.headroom(layout, rate, work)),
             delay: delay.map(|delay| widened(delay, self.uncertainty)),
         })
+    }
+
+    /// The work of `cpu` under `layout` for each packet that arrives anywhere: what it processes and what it hands over.
+    fn work(&self, layout: &Layout, cpu: CpuId) -> Nanos {
+        let part = |of: &BTreeMap<CpuId, f64>| of.get(&cpu).copied().unwrap_or(0.0);
+        self.packet(layout.crossing).mean * part(&layout.processed)
+            + self.frame.mean * part(&layout.handed_over)
+    }
+
+    /// The work of the busiest cpu under `layout` as a part of all: from 0 to 1, more where it also hands packets over.
+    pub(super) fn most_work(&self, layout: &Layout) -> f64 {
+        let cpus = layout.processed.keys().chain(layout.handed_over.keys());
+        let cost = self.packet(layout.crossing).mean.0;
+        let of_one_thread = layout.follows_one_thread * cost;
+        cpus.map(|&cpu| self.work(layout, cpu).0).fold(of_one_thread, f64::max) / cost
+    }
+
+    /// By what factor `rate` could grow until the fullest cpu is full, where the threads use `work` cpus' worth of time
+    /// for these packets.
+    pub(super) fn headroom(&self, layout: &Layout, rate: PerSecond, work: f64) -> Estimate<f64> {
+        let cost = self.packet(layout.crossing);
+        let of_readers = layout.readers.iter().flat_map(|reader| reader.cpus.iter());
+        let cpus = layout.processed.keys().chain(layout.handed_over.keys()).copied().chain(of_readers);
+        let load = |cpu: CpuId| {
+            let protocol = self.work(layout, cpu).secs() * rate.0;
+            let here = layout.readers.iter().filter(|reader| reader.cpus.contains(cpu));
+            let of_readers: f64 = here.map(|reader| reader.part * work / reader.cpus.len() as f64).sum();
+            (protocol + of_readers, protocol)
+        };
+        // A thread is on one cpu at a time, and with it the packets that follow it.
+        let most = layout.readers.iter().map(|reader| reader.of_one_thread).fold(0.0, f64::max);
+        let following = layout.follows_one_thread * rate.0 * cost.mean.secs();
+        let of_one_thread = (most * work + following, following);
+        let loads = cpus.map(load).chain([of_one_thread]);
+        let fullest = loads.max_by(|one, other| one.0.total_cmp(&other.0).then(one.1.total_cmp(&other.1)));
+        let (load, protocol) = fullest.unwrap_or_default();
+        let headroom = 1.0 / load;
+        Estimate::new(headroom, headroom * (protocol / load) * (half(cost) / cost.mean))
     }
 
     /// The mean delay of packets at `rate` on one cpu, with `work` after each packet; `None` if the cpu
@@ -197,24 +238,6 @@ pub(super) fn growth(now: &Performance, then: &Performance) -> Estimate<f64> {
 /// The delay `then` as a multiple of the delay `now`; `None` if one of them is unknown.
 pub(super) fn slowdown(now: &Performance, then: &Performance) -> Option<Estimate<f64>> {
     Some(ratio(then.delay?, now.delay?))
-}
-
-/// By what factor `rate` could grow until the fullest cpu is full: each packet costs `cost`, and the
-/// threads use `work` cpus' worth of time for them.
-pub(super) fn headroom(layout: &Layout, cost: Estimate<Nanos>, rate: PerSecond, work: f64) -> Estimate<f64> {
-    let processed = &layout.processed;
-    let cpus = processed.keys().copied().chain(layout.readers.iter().flat_map(|reader| reader.cpus.iter()));
-    let load = |cpu: CpuId| {
-        let protocol = processed.get(&cpu).copied().unwrap_or(0.0) * rate.0 * cost.mean.secs();
-        let here = layout.readers.iter().filter(|reader| reader.cpus.contains(cpu));
-        let of_readers: f64 = here.map(|reader| reader.part * work / reader.cpus.len() as f64).sum();
-        (protocol + of_readers, protocol)
-    };
-    let fullest =
-        cpus.map(load).max_by(|one, other| one.0.total_cmp(&other.0).then(one.1.total_cmp(&other.1)));
-    let (load, protocol) = fullest.unwrap_or_default();
-    let headroom = 1.0 / load;
-    Estimate::new(headroom, headroom * (protocol / load) * (half(cost) / cost.mean))
 }
 
 /// One stream on one processor: the model of one cpu that processes packets.

@@ -12,15 +12,24 @@ const NEGLIGIBLE: f64 = 0.0005;
 /// What a line gains.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Gain {
-    /// The part of a packet's cost that is saved, negative if it costs more; and whether distances
+    /// The part of the cost of these packets that is saved, negative if they cost more; and whether distances
     /// without a price in the profile are left out.
-    Saves(Estimate<f64>, Unpriced),
+    Saves(Packets, Estimate<f64>, Unpriced),
     /// The part of a cpu's time that is given back to the target threads.
     Frees(Estimate<f64>),
     /// Nothing: the setting has this value already.
     Already,
     /// It cannot be computed, for this reason.
     Unknown(String),
+}
+
+/// The packets that a line is about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub enum Packets {
+    /// All that arrive.
+    All,
+    /// Those of the queue that the line names, under the whole plan.
+    OfQueue,
 }
 
 /// Whether lines cross, now or under the plan, longer distances than the one that a profile prices.
@@ -51,18 +60,27 @@ impl Unpriced {
 impl fmt::Display for Gain {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Saves(saving, unpriced) if saving.mean.abs() < NEGLIGIBLE => {
-                write!(f, "none for a packet's cost{unpriced}: it is one part of the placement")
+            Self::Saves(packets, saving, unpriced) if saving.mean.abs() < NEGLIGIBLE => {
+                write!(f, "none: {packets} costs as much{unpriced}; it is one part of the placement")
             }
-            Self::Saves(saving, unpriced) => {
+            Self::Saves(packets, saving, unpriced) => {
                 let word = if saving.mean < 0.0 { "more" } else { "less" };
                 let size = Estimate { mean: saving.mean.abs(), ..*saving };
-                write!(f, "a packet costs {} {word}{unpriced}", percent(size))
+                write!(f, "{packets} costs {} {word}{unpriced}", percent(size))
             }
             Self::Frees(part) => write!(f, "gives back {} of a cpu", percent(*part)),
             Self::Already => f.write_str("none: it is so already"),
             Self::Unknown(why) => write!(f, "unknown: {why}"),
         }
+    }
+}
+
+impl fmt::Display for Packets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::All => "a packet",
+            Self::OfQueue => "a packet of this queue",
+        })
     }
 }
 

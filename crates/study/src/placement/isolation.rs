@@ -21,7 +21,7 @@ pub(super) fn choose(context: &Context<'_>) -> Result<(Proposal, Vec<PlannedLine
     if context.threads.is_empty() {
         return Err(Unplaceable::NobodyToIsolate);
     }
-    let threads = threads::choose(&context.pool, context.request.goal, &context.threads, &context.queues);
+    let threads = cpus(context);
     let private = context.pool.cores_of(&threads.iter().copied().collect());
     let outside: CpuSet =
         context.pool.available().map(|cpu| cpu.id).filter(|&cpu| !private.contains(cpu)).collect();
@@ -38,6 +38,26 @@ pub(super) fn choose(context: &Context<'_>) -> Result<(Proposal, Vec<PlannedLine
     };
     let lines = isolation.lines(&assignment);
     Ok((context.propose(assignment), lines))
+}
+
+/// The cpu of each thread: on the node that most packets arrive at, where they are readers and leave a core of it for
+/// the packets.
+fn cpus(context: &Context<'_>) -> Vec<CpuId> {
+    let choose = |node: Option<u32>| {
+        threads::choose(&context.pool, context.request.goal, &context.threads, &context.queues, node)
+    };
+    let near = threads::busiest_node(&context.queues).filter(|_| are_readers(context));
+    let chosen = choose(near);
+    let private = context.pool.cores_of(&chosen.iter().copied().collect());
+    let has_room =
+        |node: u32| context.pool.available().any(|cpu| cpu.node == node && !private.contains(cpu.id));
+    if near.is_none_or(has_room) { chosen } else { choose(None) }
+}
+
+/// Whether every process of the threads was seen to receive packets: others do not care where the cards are.
+fn are_readers(context: &Context<'_>) -> bool {
+    let receives = |pid: u32| context.rates.is_some_and(|rates| rates.receives(pid));
+    context.threads.iter().all(|thread| receives(thread.thread.key.pid))
 }
 
 /// The cpus of each thread: those chosen for its process or control group together, or with `--pin` its own.

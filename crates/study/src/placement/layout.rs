@@ -32,6 +32,8 @@ pub(super) struct ReaderLoad {
     pub(super) cpus: CpuSet,
     /// The part of all packets that is for them.
     pub(super) part: f64,
+    /// The part that is for the one thread of them with most: it is on one cpu at a time. 0 where threads are not known.
+    pub(super) of_one_thread: f64,
 }
 
 /// Where queues and readers are, and what follows from that.
@@ -46,6 +48,12 @@ pub(super) struct Layout {
     pub(super) processed: BTreeMap<CpuId, f64>,
     /// The part of all packets that the busiest cpu processes: from 0 to 1.
     pub(super) busiest: f64,
+    /// The part of all packets that follows the reading thread with most, wherever it runs.
+    pub(super) follows_one_thread: f64,
+    /// The part of all packets that each cpu is interrupted for.
+    pub(super) interrupted: BTreeMap<CpuId, f64>,
+    /// The part of all packets that each cpu is interrupted for and hands to another, which processes them.
+    pub(super) handed_over: BTreeMap<CpuId, f64>,
     /// The part of all packets that the cpu with most of them is interrupted for.
     pub(super) most_interrupted: f64,
     /// The part of the work for packets on cpus that are slow, or taken by others than their readers: the mean of
@@ -82,12 +90,11 @@ impl Layout {
         let queue_crossings: Vec<Crossing> = pairs.iter().map(of_queue).collect();
         let crossing =
             mean(queues.iter().zip(&queue_crossings).map(|(queue, &crossing)| (queue.part, crossing)));
-        let processed = processed(queues, &readers);
-        let mut interrupted: BTreeMap<CpuId, f64> = BTreeMap::new();
-        for queue in queues {
-            *interrupted.entry(queue.cpu).or_default() += queue.part;
-        }
+        let Work { interrupted, handed_over, processed } = Work::new(queues, &readers);
         let [busiest, most_interrupted] = [&processed, &interrupted].map(most);
+        let follows = queues.iter().filter(|queue| queue.steering == Steering::ToReader);
+        let of_one_thread = readers.iter().map(|reader| reader.of_one_thread).fold(0.0, f64::max);
+        let follows_one_thread = of_one_thread * follows.map(|queue| queue.part).sum::<f64>();
         let on_unfit = |parts: &BTreeMap<CpuId, f64>| -> f64 {
             parts.iter().filter(|(cpu, _)| is_unfit(pool, &readers, **cpu)).map(|(_, part)| part).sum()
         };
@@ -99,8 +106,47 @@ impl Layout {
             crossing,
             queue_crossings,
             processed,
-            busiest,
+            interrupted,
+            handed_over,
+            busiest: busiest.max(follows_one_thread),
+            follows_one_thread,
             most_interrupted,
+        }
+    }
+}
+
+/// The parts of all packets that each cpu has to do with.
+#[derive(Default)]
+struct Work {
+    interrupted: BTreeMap<CpuId, f64>,
+    handed_over: BTreeMap<CpuId, f64>,
+    processed: BTreeMap<CpuId, f64>,
+}
+
+impl Work {
+    fn new(queues: &[QueueLoad], readers: &[ReaderLoad]) -> Self {
+        let mut work = Self::default();
+        for QueueLoad { cpu, part, steering, .. } in queues {
+            *work.interrupted.entry(*cpu).or_default() += part;
+            match steering {
+                Steering::None => work.process(*cpu, &CpuSet::from_iter([*cpu]), *part),
+                Steering::Spread(cpus) => work.process(*cpu, cpus, *part),
+                Steering::ToReader => {
+                    readers.iter().for_each(|reader| work.process(*cpu, &reader.cpus, part * reader.part));
+                }
+            }
+        }
+        work
+    }
+
+    /// Packets that interrupt `cpu` are processed on all of `cpus` alike.
+    fn process(&mut self, cpu: CpuId, cpus: &CpuSet, part: f64) {
+        let each = part / cpus.len() as f64;
+        for on in cpus.iter() {
+            *self.processed.entry(on).or_default() += each;
+            if on != cpu {
+                *self.handed_over.entry(cpu).or_default() += each;
+            }
         }
     }
 }
@@ -120,23 +166,6 @@ fn is_far(pool: &CpuPool, queue: &QueueLoad) -> bool {
 
 fn most(parts: &BTreeMap<CpuId, f64>) -> f64 {
     parts.values().copied().fold(0.0, f64::max)
-}
-
-/// The part of all packets that each cpu processes.
-fn processed(queues: &[QueueLoad], readers: &[ReaderLoad]) -> BTreeMap<CpuId, f64> {
-    let mut processed: BTreeMap<CpuId, f64> = BTreeMap::new();
-    let mut spread = |cpus: &CpuSet, part: f64| {
-        let each = part / cpus.len() as f64;
-        cpus.iter().for_each(|cpu| *processed.entry(cpu).or_default() += each);
-    };
-    for QueueLoad { cpu, part, steering, .. } in queues {
-        match steering {
-            Steering::None => spread(&CpuSet::from_iter([*cpu]), *part),
-            Steering::Spread(cpus) => spread(cpus, *part),
-            Steering::ToReader => readers.iter().for_each(|reader| spread(&reader.cpus, part * reader.part)),
-        }
-    }
-    processed
 }
 
 /// What crosses for packets that come through `queue` for readers on any of the cpus `readers`.
@@ -183,7 +212,10 @@ mod tests {
     fn layout(queue: u32, steering: Steering, readers: [u32; 2]) -> Layout {
         let observed = seen(fake::hosts::two_socket_server());
         let queues = vec![QueueLoad { cpu: CpuId(queue), part: 1.0, steering, device_node: Some(0) }];
-        let reader = |cpu| ReaderLoad { cpus: [CpuId(cpu)].into_iter().collect(), part: 0.5 };
+        let reader = |cpu| {
+            let cpus = [CpuId(cpu)].into_iter().collect();
+            ReaderLoad { cpus, part: 0.5, of_one_thread: 0.5 }
+        };
         Layout::new(&CpuPool::new(&observed, Goal::Throughput), &queues, readers.map(reader).to_vec())
     }
 
@@ -227,12 +259,21 @@ mod tests {
         let observed = seen(fake::hosts::small_vm());
         let queues =
             vec![QueueLoad { cpu: CpuId(0), part: 1.0, steering: Steering::None, device_node: None }];
-        let anywhere = ReaderLoad { cpus: observed.inventory.machine.online(), part: 1.0 };
+        let cpus = observed.inventory.machine.online();
+        let anywhere = ReaderLoad { cpus, part: 1.0, of_one_thread: 0.0 };
         let pool = CpuPool::new(&observed, Goal::Throughput);
         assert_eq!(Layout::new(&pool, &queues, vec![anywhere.clone()]).crossing.session, 0.5);
         let following = vec![QueueLoad { steering: Steering::ToReader, ..queues[0].clone() }];
-        let layout = Layout::new(&pool, &following, vec![anywhere]);
+        let layout = Layout::new(&pool, &following, vec![anywhere.clone()]);
         assert_eq!((layout.crossing.session, layout.crossing.frame, layout.busiest), (0.0, 0.5, 0.5));
+        let alone = ReaderLoad { of_one_thread: 1.0, ..anywhere };
+        let busiest = Layout::new(&pool, &following, vec![alone]).busiest;
+        assert_eq!(busiest, 1.0, "a single thread is on one cpu at a time");
         assert_eq!(layout.most_interrupted, 1.0, "the interrupt stays where it is");
+        assert_eq!(
+            layout.handed_over,
+            BTreeMap::from([(CpuId(0), 0.5)]),
+            "the other half it processes itself"
+        );
     }
 }

@@ -2,13 +2,14 @@
 
 use super::context::{Assignment, Context, Proposal};
 use super::device_queues::{self, DeviceQueue, Steering};
-use super::gain::{Gain, Unpriced};
+use super::gain::{Gain, Packets, Unpriced};
 use super::layout::{Crossing, Layout};
 use super::line::{self, PlannedLine};
 use super::sending;
 use warmcore_linux::inventory::Interface;
 use warmcore_linux::tuning::Setting;
 use warmcore_topology::CpuSet;
+use warmcore_units::CpuId;
 
 /// The flows that RFS remembers for the whole machine: what the kernel's documentation suggests for
 /// a moderately loaded server (`Documentation/networking/scaling.rst`, "RFS Configuration").
@@ -42,17 +43,33 @@ struct Lines<'a> {
 }
 
 impl Lines<'_> {
-    /// The gain of going from the current layout to the proposed one, as far as `crossing` selects.
-    fn gain(&self, crossing: impl Fn(&Layout) -> Crossing) -> Gain {
-        let [now, then] = [self.current, self.proposed].map(crossing);
+    /// The gain for `packets` of crossing `then` instead of `now`.
+    fn gain(&self, packets: Packets, now: Crossing, then: Crossing) -> Gain {
         match &self.context.costs {
-            Ok(costs) => Gain::Saves(costs.saving(now, then), Unpriced::new(now, then)),
+            Ok(costs) => Gain::Saves(packets, costs.saving(now, then), Unpriced::new(now, then)),
             Err(why) => Gain::Unknown(why.to_string()),
         }
     }
 
+    /// The gain of the whole plan.
+    fn gain_of_plan(&self) -> Gain {
+        self.gain(Packets::All, self.current.crossing, self.proposed.crossing)
+    }
+
+    /// The gain of the whole plan for the packets of the queue at `index`.
     fn gain_of_queue(&self, index: usize) -> Gain {
-        self.gain(|layout| layout.queue_crossings[index])
+        let [now, then] = [self.current, self.proposed].map(|layout| layout.queue_crossings[index]);
+        self.gain(Packets::OfQueue, now, then)
+    }
+
+    /// The gain of moving the threads at `indices`, when all else is done.
+    fn gain_of_readers(&self, indices: &[usize]) -> Gain {
+        let mut without = self.assignment.clone();
+        for &index in indices {
+            without.threads[index].clone_from(&self.context.threads[index].current);
+        }
+        let without = self.context.propose(without).layout;
+        self.gain(Packets::All, without.crossing, self.proposed.crossing)
     }
 
     /// The size of the machine's flow table, where packets follow their readers.
@@ -63,7 +80,7 @@ impl Lines<'_> {
         let flows = flows.unwrap_or(FLOWS);
         let reason = "packets follow their readers only where flows are remembered".to_owned();
         let from = (from.to_string(), from != u64::from(flows));
-        let gain = self.gain(|layout| layout.crossing);
+        let gain = self.gain_of_plan();
         Some(PlannedLine::new(Setting::GlobalFlows { flows }, from, flows.to_string(), reason, gain))
     }
 
@@ -109,9 +126,7 @@ impl Lines<'_> {
         let gain = || self.gain_of_queue(index);
         let (cpus, why) = match &self.assignment.steering[index] {
             Steering::ToReader => return self.steering_to_readers(index),
-            Steering::Spread(cpus) => {
-                (cpus.clone(), "one cpu could not take in all packets of the queue".to_owned())
-            }
+            Steering::Spread(cpus) => (cpus.clone(), self.shortage(self.assignment.queues[index])),
             Steering::None => {
                 (CpuSet::default(), "packets stay on the cpu that the device interrupts".to_owned())
             }
@@ -121,6 +136,16 @@ impl Lines<'_> {
         let off =
             follows.then(|| line::rfs(queue, 0, "packets no longer follow their readers".to_owned(), gain()));
         off.flatten().into_iter().chain(line::rps(queue, cpus, why, gain())).collect()
+    }
+
+    /// Why packets that interrupt `cpu` are spread.
+    fn shortage(&self, cpu: CpuId) -> String {
+        let part = self.proposed.interrupted.get(&cpu).copied().unwrap_or(0.0);
+        format!(
+            "the packets that interrupt cpu {} take {:.0}% of a cpu: the cores near their device share them",
+            cpu.0,
+            part * self.context.packet_load() * 100.0
+        )
     }
 
     fn steering_to_readers(&self, index: usize) -> Vec<PlannedLine> {
@@ -170,19 +195,25 @@ impl Lines<'_> {
 
     /// The lines of readers: one for each process whose threads go to the same cpus, or one for each thread.
     fn readers(&self) -> Vec<PlannedLine> {
-        let mut lines: Vec<PlannedLine> = Vec::new();
-        for (thread, cpus) in self.context.threads.iter().zip(&self.assignment.threads) {
+        let mut lines: Vec<(PlannedLine, Vec<usize>)> = Vec::new();
+        for (index, thread) in self.context.threads.iter().enumerate() {
+            let cpus = &self.assignment.threads[index];
             if thread.dedicated || *cpus == thread.current {
                 continue;
             }
-            let (reason, gain) = (self.reason_of_move(cpus), self.gain(|layout| layout.crossing));
             let as_process = thread.stands_for_process && !self.context.request.pin;
-            let line = line::reader(thread, as_process, cpus.clone(), reason, gain);
-            if !lines.iter().any(|earlier| earlier.set == line.set) {
-                lines.push(line);
+            let line =
+                line::reader(thread, as_process, cpus.clone(), self.reason_of_move(cpus), Gain::Already);
+            match lines.iter_mut().find(|(earlier, _)| earlier.set == line.set) {
+                Some((_, threads)) => threads.push(index),
+                None => lines.push((line, vec![index])),
             }
         }
-        lines
+        let with_gain = |(line, threads): (PlannedLine, Vec<usize>)| match line.changes {
+            true => PlannedLine { gain: self.gain_of_readers(&threads), ..line },
+            false => line,
+        };
+        lines.into_iter().map(with_gain).collect()
     }
 
     fn reason_of_move(&self, cpus: &CpuSet) -> String {
@@ -194,7 +225,7 @@ impl Lines<'_> {
             |queue: &&DeviceQueue<'_>| queue.interface.node.is_some() && queue.interface.node == node;
         match (cpus.first(), self.context.queues.iter().find(is_near)) {
             (Some(cpu), _) if cpus.len() == 1 && self.assignment.queues.contains(&cpu) => {
-                format!("cpu {} takes in packets for it", cpu.0)
+                format!("cpu {} takes in packets, of which a part is for it", cpu.0)
             }
             (_, Some(queue)) => format!("to the node of {}, where its packets arrive", queue.interface.name),
             (Some(cpu), None) => format!("cpu {} is nearest to the packets of those with time left", cpu.0),

@@ -13,6 +13,7 @@ use super::layout::Crossing;
 use super::queues::{self, Colocation};
 use super::threads::{self, FULL_CPU};
 use super::{Goal, Unplaceable, interrupt_cores, masks, spread, target_threads};
+use std::collections::BTreeMap;
 use warmcore_topology::CpuSet;
 use warmcore_units::{CpuId, Estimate, Nanos, PerSecond};
 
@@ -51,7 +52,9 @@ fn readers(context: &Context<'_>) -> Vec<CpuSet> {
     if !context.request.pin {
         return masks::choose(context, &CpuSet::default());
     }
-    let single = threads::choose(&context.pool, context.request.goal, &context.threads, &context.queues);
+    let node = threads::busiest_node(&context.queues);
+    let single =
+        threads::choose(&context.pool, context.request.goal, &context.threads, &context.queues, node);
     let mask = |(thread, cpu): (&target_threads::TargetThread<'_>, CpuId)| match thread.dedicated {
         true => thread.current.clone(),
         false => CpuSet::from_iter([cpu]),
@@ -107,18 +110,9 @@ fn colocation(context: &Context<'_>, homes: &[CpuId], cpus: &CpuSet) -> (Colocat
     (Colocation::SameCpu, why)
 }
 
-/// The cpus' worth of time spent on processing packets: as counted by the kernel or as computed from
-/// the profile, whichever is more.
-fn packet_load(context: &Context<'_>) -> f64 {
-    let counted = context.softirq_load().unwrap_or(0.0);
-    let costs = context.costs.as_ref().ok().zip(context.rate);
-    let computed = costs.map(|(costs, rate)| costs.packet(Crossing::default()).mean.secs() * rate.0);
-    counted.max(computed.unwrap_or(0.0))
-}
-
 /// The first cpu that could not do the work of its threads and an equal share of the packets.
 fn overloaded(context: &Context<'_>, homes: &[CpuId], cpus: &CpuSet) -> Option<CpuId> {
-    let packets = packet_load(context) / cpus.len().max(1) as f64;
+    let packets = context.packet_load() / cpus.len().max(1) as f64;
     homes.iter().copied().find(|&cpu| {
         let on_cpu = context.threads.iter().zip(homes).filter(|&(_, &chosen)| chosen == cpu);
         let work: f64 = on_cpu.map(|(thread, _)| thread.share()).sum();
@@ -185,7 +179,7 @@ fn steerings(context: &Context<'_>, readers: &[CpuSet], queues: &[CpuId]) -> Vec
     if can_follow_readers(context, readers) && (context.costs.is_ok() || are_few) {
         steerings.push(each(Steering::ToReader));
     }
-    steerings.extend(spread_packets(context, &cpus).map(each));
+    steerings.extend(spread_packets(context, readers, queues));
     steerings.dedup();
     steerings
 }
@@ -202,13 +196,39 @@ fn can_follow_readers(context: &Context<'_>, readers: &[CpuSet]) -> bool {
         && readers.iter().all(is_free)
 }
 
-/// The cores near the devices, if the cpus that are interrupted have no time for the packets.
-fn spread_packets(context: &Context<'_>, interrupted: &CpuSet) -> Option<Steering> {
+/// Packets of queues whose cpu has no time for them, spread over the cores near their devices; where queues that are
+/// spread leave no cpu short of time, none are.
+fn spread_packets(context: &Context<'_>, readers: &[CpuSet], queues: &[CpuId]) -> Option<Vec<Steering>> {
+    let can_steer = |queue: &DeviceQueue<'_>| queue.receive().is_some_and(|receive| receive.rps.is_some());
+    if !context.queues.iter().all(can_steer) {
+        return None;
+    }
+    let is_short = |part: f64| part * context.packet_load() > BUSY_WITH_PACKETS;
+    let spread = interrupted(context, &spread::choose(context, readers, None));
+    if !spread.values().any(|&part| is_short(part)) {
+        return None;
+    }
+    let near = near_devices(context);
+    let interrupted = interrupted(context, queues);
+    let steering = |cpu: &CpuId| match is_short(interrupted[cpu]) && near.len() > 1 {
+        true => Steering::Spread(near.clone()),
+        false => Steering::None,
+    };
+    Some(queues.iter().map(steering).collect())
+}
+
+/// The part of all packets that each cpu of `queues` is interrupted for.
+fn interrupted(context: &Context<'_>, queues: &[CpuId]) -> BTreeMap<CpuId, f64> {
+    let mut parts = BTreeMap::new();
+    for (queue, &cpu) in context.queues.iter().zip(queues) {
+        *parts.entry(cpu).or_default() += queue.part;
+    }
+    parts
+}
+
+/// The first hardware threads of the fast cores on the node that most packets arrive at.
+fn near_devices(context: &Context<'_>) -> CpuSet {
     let node = threads::busiest_node(&context.queues);
     let near = context.pool.available().filter(|cpu| node.is_none_or(|node| cpu.node == node) && !cpu.slow);
-    let near: CpuSet = near.filter(|cpu| cpu.smt_index == 0).map(|cpu| cpu.id).collect();
-    let is_short = context.current.busiest * packet_load(context) > BUSY_WITH_PACKETS;
-    let can_steer =
-        context.queues.iter().all(|queue| queue.receive().is_some_and(|receive| receive.rps.is_some()));
-    (is_short && can_steer && interrupted.len() < near.len()).then_some(Steering::Spread(near))
+    near.filter(|cpu| cpu.smt_index == 0).map(|cpu| cpu.id).collect()
 }

@@ -189,6 +189,30 @@ fn is_within(path: &str, group: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use warmcore_linux::inventory::Receiver;
+    use warmcore_linux::{Probe, fake};
+    use warmcore_units::PerSecond;
+
+    #[test]
+    fn packets_are_for_those_who_receive_bytes_rather_than_for_those_who_are_busy() {
+        let tree = fake::hosts::crossed();
+        let [earlier, later] = [tree.earlier(10.0), tree].map(Probe::fake);
+        let mut observed = Observation::of_probes(&earlier, &later).expect("sound trees");
+        let threads: Vec<Thread> =
+            observed.inventory.threads.iter().filter(|it| !it.kernel).cloned().collect();
+        let [one, other] = [&threads[0], &threads[1]];
+        assert_ne!(one.key.pid, other.key.pid);
+        let rates = observed.rates.as_mut().expect("an uptime");
+        for (thread, share) in [(one, 0.1), (other, 0.9)] {
+            rates.threads.iter_mut().find(|of| of.key == thread.key).expect("it ran").share = share;
+        }
+        let receiver = |of: &Thread, bytes| Receiver { pid: of.key.pid, bytes: PerSecond(bytes) };
+        rates.receivers = vec![receiver(one, 9_000.0), receiver(other, 1_000.0)];
+        assert_eq!(parts(&observed, &[one, other]), [0.9, 0.1]);
+        // Where bytes of one are not to be seen, time tells.
+        observed.rates.as_mut().expect("an uptime").receivers.pop();
+        assert_eq!(parts(&observed, &[one, other]), [0.1, 0.9]);
+    }
 
     #[test]
     fn a_group_holds_those_below_it_and_no_neighbour() {

@@ -27,7 +27,7 @@ struct Placer<'a> {
     fixed: CpuSet,
     /// Whether no interrupt can be moved.
     all_fixed: bool,
-    /// The node that most packets arrive at.
+    /// The node that they are to be on.
     node: Option<u32>,
     /// What the threads placed so far use of each cpu.
     load: BTreeMap<CpuId, f64>,
@@ -35,17 +35,18 @@ struct Placer<'a> {
     cores: BTreeSet<usize>,
 }
 
-/// Chooses the cpu of each thread, in the order of `threads`; a thread that may run nowhere keeps its cpu.
+/// Chooses the cpu of each thread, in the order of `threads`, on `node` where there is one; a thread that may run
+/// nowhere keeps its cpu.
 pub(super) fn choose(
     pool: &CpuPool,
     goal: Goal,
     threads: &[TargetThread<'_>],
     queues: &[DeviceQueue<'_>],
+    node: Option<u32>,
 ) -> Vec<CpuId> {
     let unmovable = queues.iter().filter(|queue| !queue.is_movable()).map(|queue| queue.current_cpu);
     let fixed = pool.cores_of(&unmovable.collect());
     let all_fixed = !queues.iter().any(DeviceQueue::is_movable);
-    let node = (goal != Goal::Isolation).then(|| busiest_node(queues)).flatten();
     let mut placer =
         Placer { pool, goal, fixed, all_fixed, node, load: BTreeMap::new(), cores: BTreeSet::new() };
     let mut chosen: Vec<Option<CpuId>> = threads.iter().map(|thread| placer.keep(thread)).collect();

@@ -47,11 +47,12 @@ fn burdens_more(now: &Layout, then: &Layout) -> bool {
 
 /// Whether the busiest cpu has less than [`AMPLE_HEADROOM`]; assumed where nothing tells.
 fn is_tight(context: &Context<'_>) -> bool {
-    let headroom =
-        context.costs.as_ref().ok().zip(context.rate.filter(|rate| rate.0 > 0.0)).map(|(costs, rate)| {
-            let cost = costs.packet(context.current.crossing);
-            cost_model::headroom(&context.current, cost, rate, context.thread_load()).mean
-        });
+    let headroom = context
+        .costs
+        .as_ref()
+        .ok()
+        .zip(context.rate.filter(|rate| rate.0 > 0.0))
+        .map(|(costs, rate)| costs.headroom(&context.current, rate, context.thread_load()).mean);
     headroom.is_none_or(|headroom| headroom < AMPLE_HEADROOM)
 }
 
@@ -72,7 +73,7 @@ fn compare(context: &Context<'_>, tight: bool, one: &Layout, other: &Layout) -> 
         return busiest.then(differ(one.crossing.session, other.crossing.session)).then(far);
     };
     let [cost, other_cost] = [one, other].map(|layout| costs.packet(layout.crossing).mean.0);
-    let load = differ(one.busiest * cost, other.busiest * other_cost);
+    let load = differ(costs.most_work(one) * cost, costs.most_work(other) * other_cost);
     let cost = differ(cost, other_cost);
     if tight { load.then(cost).then(far) } else { cost.then(load).then(far) }
 }
@@ -142,7 +143,17 @@ fn check_performance(
                 || is_nearer && !is_dearer
         }
     };
-    if gains { Ok(()) } else { Err(Unplaceable::NothingToGain(best_found(saving, growth, slowdown))) }
+    let why = match () {
+        () if gains => return Ok(()),
+        () if shrinks => "it is not planned because it leaves less room for packets",
+        () if is_dearer => "it is not planned because each packet would cost more",
+        () if is_slower => "it is not planned because packets would take longer",
+        () if slowdown.is_some_and(|of| of.half_width.is_none()) => {
+            "where the host cannot keep up, delays grow without end and have no interval"
+        }
+        () => "that is not beyond the uncertainty of the profile",
+    };
+    Err(Unplaceable::NothingToGain(format!("{}; {why}", best_found(saving, growth, slowdown))))
 }
 
 /// The part of a packet's cost that is saved; 0 without costs.

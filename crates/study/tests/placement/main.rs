@@ -9,6 +9,7 @@ mod properties;
 mod renaming;
 mod scene;
 mod sketch;
+mod steering;
 mod tables;
 
 use hosts::{Host, all};

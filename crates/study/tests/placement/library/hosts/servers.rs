@@ -1,6 +1,6 @@
 //! Servers with one or two sockets.
 
-use super::{Case, card, case, host, in_turn, process};
+use super::{Case, SECONDS, card, case, host, in_turn, process};
 use warmcore_linux::fake::Device;
 use warmcore_study::placement::Target;
 use warmcore_topology::synthetic;
@@ -27,6 +27,11 @@ pub(super) fn all() -> Vec<Case> {
     };
     let busy = process(3000, "batch", 6, &[33], &all);
     let server = process(2000, "server", 25, &(0..32).collect::<Vec<_>>(), &all);
+    let mut seldom = i40e("eth1", "0000:81:00.0", 1, 16, &node1);
+    seldom.vectors.iter_mut().for_each(|vector| vector.count = 500 * SECONDS);
+    let often = i40e("eth0", "0000:01:00.0", 0, 16, &(0..16).collect::<Vec<_>>());
+    let mut moderated = host(two(), vec![often, seldom], server.clone());
+    moderated.put("sys/class/net/eth1/statistics/rx_packets", 16 * 50_000 * SECONDS);
     let both: Vec<u32> = (0..32).chain(64..96).collect();
     let stacked = i40e("eth0", "0000:01:00.0", 0, 8, &[0, 1, 2, 3, 4, 5, 6, 7]);
     let second = i40e("eth1", "0000:02:00.0", 0, 8, &[0, 1, 2, 3, 4, 5, 6, 7]);
@@ -82,6 +87,16 @@ pub(super) fn all() -> Vec<Case> {
                 I40E,
                 host(two(), vec![stacked, second], Vec::new()),
                 "the second card's queues to cores that the first leaves free",
+            )
+        },
+        Case {
+            reader: Target::Name("server".to_owned()),
+            others: vec![("all threads of server (2000)", "32-63,96-127")],
+            ..case(
+                "few_interrupts_with_many_packets_each",
+                "kernel: Documentation/networking/napi.rst (interrupt moderation, polling)",
+                moderated,
+                "the server to the node of the card with most packets, though the other one interrupts more often",
             )
         },
         Case {
