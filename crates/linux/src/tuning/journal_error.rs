@@ -53,6 +53,20 @@ pub enum JournalError {
         /// What is wrong with its first line.
         problem: String,
     },
+    /// The folder whose files were changed is gone, so nothing can be restored in it.
+    #[error(
+        "nothing was restored: `{}`, the folder of the changed files, {problem}: expected the folder that `host apply \
+         --root` was given. The journal stays (`{}`): bring the folder back, or remove the journal to give up what it \
+         holds", root.display(), path.display()
+    )]
+    RootGone {
+        /// The journal.
+        path: PathBuf,
+        /// The folder.
+        root: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// The journal belongs to a different namespace or tree.
     #[error("the plan was applied in another {what} ({}; this one is {here}): undo it there", there.escape_debug())]
     Elsewhere {

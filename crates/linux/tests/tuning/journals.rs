@@ -179,3 +179,25 @@ fn a_journal_of_an_earlier_boot_is_retired_unread() {
         assert!(last.windows(8).any(|bytes| bytes == b"nonsense"));
     }
 }
+
+/// A folder that is gone or empty is not one in which every setting has vanished.
+#[test]
+fn a_journal_whose_root_is_gone_is_kept_until_the_root_is_back() {
+    let (scene, before) = applied();
+    let elsewhere = scene.directory().join("elsewhere");
+    fs::rename(&scene.root, &elsewhere).unwrap();
+    for is_empty in [false, true] {
+        if is_empty {
+            fs::create_dir(&scene.root).unwrap();
+        }
+        for force in [false, true] {
+            let refused = scene.undo_through(&scene.disk(), force).unwrap_err();
+            let said = [&scene.root.display().to_string(), "active.journal", "nothing was restored"];
+            assert!(said.iter().all(|part| refused.contains(part)), "{refused}");
+            assert!(journal(&scene).exists(), "{refused}");
+        }
+    }
+    fs::remove_dir(&scene.root).unwrap();
+    fs::rename(&elsewhere, &scene.root).unwrap();
+    scene.assert_restorable(&before, "the root is back");
+}
