@@ -8,6 +8,7 @@
 
 use super::interrupt::Interrupt;
 use super::location::Value;
+use super::original;
 use super::pci;
 use super::plan::{Plan, Setting, SpreadQueues};
 use super::step::{Step, StepKind};
@@ -62,7 +63,9 @@ pub(super) fn reset_by(line: usize, interface: &str, system: &dyn System) -> Vec
         // Names in a capture may be such as no journal holds.
         set.check().ok()?;
         // What cannot be read cannot be restored either: an interface with one queue has no XPS.
-        let original = set.locate(system).ok()?.read(system).ok()?;
+        let place = set.locate(system).ok()?;
+        let original = place.read(system).ok()?;
+        original::check("value", &set, &place, &original, system).ok()?;
         Some(Step { line, set, original, whole: false, origin: None, kind: StepKind::Restored })
     };
     settings.into_iter().filter_map(step).collect()

@@ -9,8 +9,9 @@
 
 use super::journal::Journal;
 use super::location::Location;
+use super::original;
 use super::plan::Setting;
-use super::step::Origin;
+use super::step::{Origin, Step};
 use super::system::{System, is_absent};
 use super::thread::{self, Identity};
 use super::undo::{UndoOutcome, put_back};
@@ -79,8 +80,14 @@ pub(super) fn restore(journal: &Journal<'_>) -> Heirs {
 }
 
 fn placements<'a>(journal: &'a Journal<'_>) -> Vec<Placement<'a>> {
-    let placement = |step: &'a super::step::Step| match &step.set {
-        Setting::Thread { pid, started, thread, cpus, .. } if !step.whole || *thread == Some(*pid) => {
+    let is_sound = |step: &Step, process: u32, thread: u32| {
+        let place = Location::Thread { process, thread };
+        original::check("original", &step.set, &place, &step.original, journal.system()).is_ok()
+    };
+    let placement = |step: &'a Step| match &step.set {
+        Setting::Thread { pid, started, thread, cpus, .. }
+            if (!step.whole || *thread == Some(*pid)) && is_sound(step, *pid, thread.unwrap_or(*pid)) =>
+        {
             Some(Placement {
                 process: (*pid, *started),
                 wanted: cpus,

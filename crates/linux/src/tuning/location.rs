@@ -245,11 +245,11 @@ impl Location {
     }
 
     /// How many entries the table at this location has.
-    fn entries(&self, system: &dyn System) -> usize {
+    pub(super) fn entries(&self, system: &dyn System) -> usize {
         self.read(system).ok().and_then(|text| parse_table(&text)).map_or(0, |table| table.len())
     }
 
-    fn notation(&self) -> Notation {
+    pub(super) fn notation(&self) -> Notation {
         match self {
             Self::File { notation, .. } => *notation,
             Self::Driver { setting: DriverSetting::Channels(_), .. } => Notation::Channels,

@@ -16,7 +16,6 @@
 //! | [`step`] | one change, with the current value |
 //! | `channels` | what a change of channels brings with it |
 //! | `cpuset` | the file of a control group's cpus |
-//! | `spread` | the queues over which hashes spread flows |
 //! | [`journal`], [`entries`] | the changes to make, and the progress |
 //! | [`apply`](mod@apply) | applies all changes, or none |
 //! | [`undo`](mod@undo) | undoes them |
@@ -24,6 +23,7 @@
 //! | [`persist`](mod@persist) | writes files for systemd and udev that keep a plan over reboots and reloaded drivers |
 //! | `pci` | which interfaces belong to which PCI device |
 //! | [`system`] | all access to files and threads, so that tests can inject faults |
+//! | `original` | checks an original value before it is written back |
 //! | [`refusal`] | explains why the kernel refused a value |
 //!
 //! Invariant: no value is changed before a journal entry for it is on disk; whatever happens then,
@@ -43,6 +43,7 @@ pub mod journal;
 mod journal_error;
 mod locate_error;
 pub mod location;
+mod original;
 mod parse;
 mod pci;
 pub mod persist;

@@ -352,7 +352,7 @@ fn check_some(cpus: &CpuSet) -> Result<(), Fault> {
 
 /// Accepts only values that the kernel does not round up; otherwise reading a value back would look like a
 /// change by somebody else.
-fn check_flows(flows: u32) -> Result<(), Fault> {
+pub(super) fn check_flows(flows: u32) -> Result<(), Fault> {
     // The most of the whole machine (`rps_sock_flow_sysctl` in the kernel's net/core/sysctl_net_core.c).
     const MOST: u32 = 1 << 29;
     if flows == 0 || flows.is_power_of_two() && flows <= MOST {

@@ -2,6 +2,7 @@
 
 use super::channels;
 use super::location::{LocateError, Location};
+use super::original;
 use super::plan::{Plan, Setting};
 use super::system::{System, is_absent};
 use super::thread::Identity;
@@ -182,6 +183,10 @@ pub(crate) fn propose(
     let original = place.read(system).map_err(unreadable)?;
     let wanted = set.wanted();
     let changes = place.value(&original).as_ref() != Some(&wanted);
+    if changes {
+        original::check("value", &set, place, &original, system)
+            .map_err(|fault| unreadable(io::Error::new(io::ErrorKind::InvalidData, fault.to_string())))?;
+    }
     let now = place.shown(&original);
     let origin = match set {
         // One thread speaks for all of its process.

@@ -7,6 +7,8 @@
 //! State that the kernel derives from a value is not restored: the kernel may choose a different one of
 //! several allowed cpus for an interrupt.
 //!
+//! An original value that the setting cannot have had is not written: somebody has edited the journal. It stays open.
+//!
 //! A value that somebody else has changed since is left alone, and the journal stays open. Undoing again,
 //! for example after the process was killed, restores the remaining values.
 
@@ -15,6 +17,7 @@ use super::heirs::{self, LeftProcess};
 use super::journal::Journal;
 use super::journal_error::JournalError;
 use super::location::{LocateError, Location};
+use super::original;
 use super::parse::Damage;
 use super::refusal::Refusal;
 use super::step::StepKind;
@@ -161,7 +164,12 @@ fn restore(journal: &Journal<'_>, index: usize, force: bool) -> UndoOutcome {
     if now == step.original {
         UndoOutcome::Untouched
     } else if is_ours {
-        put_back(&place, system, &step.original)
+        match original::check("original", &step.set, &place, &step.original, system) {
+            Ok(()) => put_back(&place, system, &step.original),
+            Err(fault) => {
+                UndoOutcome::Failed(format!("`{}`: step {index}, from 0: {fault}", journal.path().display()))
+            }
+        }
     } else if is_open {
         UndoOutcome::ChangedByOthers(place.shown(&now))
     } else {
