@@ -114,6 +114,18 @@ pub(super) fn queues_after(counts: ChannelCounts, receive: u32, transmit: u32) -
     (after(counts.receive, receive), after(counts.transmit, transmit))
 }
 
+/// The most receive and transmit queues that an interface with these can have after the channels were changed to
+/// `counts`. How many channels of a kind that is not named it has, its queues tell only in part: those that it has more
+/// of one kind than of the other are no combined ones.
+pub(super) fn most_after(counts: ChannelCounts, receive: u32, transmit: u32) -> (u32, u32) {
+    let both = counts.combined.unwrap_or(receive.min(transmit));
+    let after = |own: Option<u32>, now: u32, other: u32| match (counts.combined, own) {
+        (None, None) => now,
+        (_, own) => both.saturating_add(own.unwrap_or(now.saturating_sub(other))),
+    };
+    (after(counts.receive, receive, transmit), after(counts.transmit, transmit, receive))
+}
+
 impl Plan {
     /// Returns the differences between the machine of this plan and `system`. The machine is described as
     /// it is before the plan: an interface whose channels the plan changes may also have as many queues as
@@ -175,5 +187,14 @@ mod tests {
         assert_eq!(queues_after(counts(Some(8), None, None), 4, 4), (8, 8));
         assert_eq!(queues_after(counts(None, Some(2), None), 4, 3), (2, 3));
         assert_eq!(queues_after(counts(Some(2), Some(1), None), 4, 4), (3, 2));
+    }
+
+    #[test]
+    fn queues_of_channels_that_are_not_named_may_stay() {
+        assert_eq!(most_after(counts(Some(4), None, None), 8, 8), (4, 4));
+        assert_eq!(most_after(counts(Some(4), None, None), 10, 8), (6, 4), "two only receive");
+        assert_eq!(most_after(counts(Some(4), Some(0), Some(0)), 10, 8), (4, 4));
+        assert_eq!(most_after(counts(None, Some(2), None), 4, 4), (6, 4), "all four may be combined");
+        assert_eq!(most_after(counts(None, None, None), 4, 3), (4, 3));
     }
 }

@@ -15,7 +15,9 @@
 //! | [`location`] | finds the file or thread of a setting, and the notation of its value |
 //! | [`step`] | one change, with the current value |
 //! | `channels` | what a change of channels brings with it |
+//! | `queues` | which queues a plan leaves |
 //! | `cpuset` | the file of a control group's cpus |
+//! | `spread` | the queues over which hashes spread flows |
 //! | [`journal`], [`entries`] | the changes to make, and the progress |
 //! | [`apply`](mod@apply) | applies all changes, or none |
 //! | [`undo`](mod@undo) | undoes them |
@@ -48,6 +50,7 @@ mod parse;
 mod pci;
 pub mod persist;
 pub mod plan;
+mod queues;
 pub mod refusal;
 pub mod rivals;
 mod spread;

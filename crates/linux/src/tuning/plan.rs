@@ -20,6 +20,7 @@
 
 use super::fingerprint::{Fingerprint, check_interface_name};
 use super::location::Value;
+use super::queues::QueuesAfter;
 pub use super::spread::SpreadQueues;
 use super::{channels, cpuset};
 use serde::{Deserialize, Serialize};
@@ -194,9 +195,10 @@ impl Plan {
         if self.lines.is_empty() {
             return Err(Fault::new("lines", "empty", "at least one line with `set`"));
         }
+        let queues = QueuesAfter::new(self);
         let mut earlier = BTreeMap::new();
         for (index, line) in self.lines.iter().enumerate() {
-            let checked = line.set.check().and_then(|()| self.check_described(&line.set));
+            let checked = line.set.check().and_then(|()| queues.check(&line.set));
             checked.map_err(|fault| line.set.in_line(index, fault))?;
             if let Some(first) = earlier.insert(line.set.to_string(), index) {
                 let expected = format!("one line for each setting, but line {} has the same one", first + 1);
@@ -204,20 +206,6 @@ impl Plan {
             }
         }
         channels::check_order(self)
-    }
-
-    /// Checks that the plan describes the interface of `set`, so that a different interface with the same
-    /// name is recognised.
-    fn check_described(&self, set: &Setting) -> Result<(), Fault> {
-        let Some(name) = set.interface() else { return Ok(()) };
-        let Some(interface) = self.machine.interfaces.iter().find(|interface| interface.name == name) else {
-            let expected = "an interface that `machine.interfaces` describes, with driver and queues";
-            return Err(Fault::new("interface", format!("`{name}`"), expected));
-        };
-        match set {
-            Setting::XpsQueues { receive_queues, .. } => interface.check_receive_queues(receive_queues),
-            _ => Ok(()),
-        }
     }
 }
 
