@@ -179,7 +179,7 @@ fn apply_step(journal: &mut Journal<'_>, index: usize) -> Result<StepOutcome, Pr
         located => located?,
     };
     let wanted = step.set.wanted();
-    let read = || place.read(system).map_err(|error| Refusal::from_error(&error));
+    let read = || place.read(system).map_err(|error| Refusal::from_error(&error, &step.set));
     match read() {
         Err(Refusal::Vanished(_)) if may_end(&step) => return Ok(StepOutcome::Ended),
         now if now.as_ref() != Ok(&step.original) => return Err(Problem::Changed(place.shown(&now?))),
@@ -187,8 +187,8 @@ fn apply_step(journal: &mut Journal<'_>, index: usize) -> Result<StepOutcome, Pr
     }
     journal.note_begun(index)?;
     let text = place.text(&wanted, &step.original);
-    let written =
-        text.and_then(|text| place.write(system, &text)).map_err(|error| Refusal::from_error(&error));
+    let written = text.and_then(|text| place.write(system, &text));
+    let written = written.map_err(|error| Refusal::from_error(&error, &step.set));
     let reading = match written.and_then(|()| read()) {
         Err(Refusal::Vanished(_)) if may_end(&step) => return Ok(StepOutcome::Ended),
         reading => reading?,

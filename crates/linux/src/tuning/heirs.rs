@@ -44,6 +44,7 @@ pub(super) struct Heirs {
 /// A placed process, or one of its threads.
 struct Placement<'a> {
     process: Process,
+    set: &'a Setting,
     wanted: &'a CpuSet,
     original: &'a str,
     /// Whether all its threads were placed, so that every thread without a step is a later one.
@@ -90,6 +91,7 @@ fn placements<'a>(journal: &'a Journal<'_>) -> Vec<Placement<'a>> {
         {
             Some(Placement {
                 process: (*pid, *started),
+                set: &step.set,
                 wanted: cpus,
                 original: &step.original,
                 whole: step.whole,
@@ -235,13 +237,13 @@ impl<'a> Scan<'a> {
             if is_known || !self.placements.iter().any(|of| *of.wanted == mask) || is_earlier() {
                 continue;
             }
-            let originals: BTreeSet<&str> =
-                placements.iter().filter(|of| *of.wanted == mask).map(|of| of.original).collect();
+            let own = placements.iter().filter(|of| *of.wanted == mask);
+            let originals: BTreeMap<&str, &Setting> = own.map(|of| (of.original, of.set)).collect();
             let mut originals = originals.into_iter();
             match (originals.next(), originals.next()) {
-                (Some(original), None) => {
+                (Some((original, set)), None) => {
                     let name = process.name.escape_debug();
-                    let outcome = put_back(&place, self.system, original);
+                    let outcome = put_back(set, &place, self.system, original);
                     heirs
                         .outcomes
                         .push((format!("thread {number} of {name} ({pid}), started since"), outcome));

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
     /// A file or the directory cannot be used.
-    #[error("cannot {step} `{}`: {source}", path.display())]
+    #[error("cannot {step} `{}`: {source}{}", path.display(), advice(source))]
     File {
         /// The operation.
         step: &'static str,
@@ -77,6 +77,16 @@ pub enum JournalError {
         /// That of this process.
         here: String,
     },
+}
+
+/// What helps against `source`, where it is a full disk.
+fn advice(source: &io::Error) -> &'static str {
+    match source.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            ": free some space on its disk, or name a folder on another one with --journal"
+        }
+        _ => "",
+    }
 }
 
 /// The directory of the journal at `path`, as a flag takes it.

@@ -19,6 +19,7 @@ use super::journal_error::JournalError;
 use super::location::{LocateError, Location};
 use super::original;
 use super::parse::Damage;
+use super::plan::Setting;
 use super::refusal::Refusal;
 use super::step::StepKind;
 use super::system::{System, is_absent};
@@ -165,7 +166,7 @@ fn restore(journal: &Journal<'_>, index: usize, force: bool) -> UndoOutcome {
         UndoOutcome::Untouched
     } else if is_ours {
         match original::check("original", &step.set, &place, &step.original, system) {
-            Ok(()) => put_back(&place, system, &step.original),
+            Ok(()) => put_back(&step.set, &place, system, &step.original),
             Err(fault) => {
                 UndoOutcome::Failed(format!("`{}`: step {index}, from 0: {fault}", journal.path().display()))
             }
@@ -177,8 +178,13 @@ fn restore(journal: &Journal<'_>, index: usize, force: bool) -> UndoOutcome {
     }
 }
 
-/// Writes `original` and verifies it by reading it back.
-pub(super) fn put_back(place: &Location, system: &dyn System, original: &str) -> UndoOutcome {
+/// Writes the `original` value of `set` and verifies it by reading it back.
+pub(super) fn put_back(
+    set: &Setting,
+    place: &Location,
+    system: &dyn System,
+    original: &str,
+) -> UndoOutcome {
     match place.write(system, original).and_then(|()| place.read(system)) {
         Ok(now) if now == original => UndoOutcome::Restored,
         Ok(now) => UndoOutcome::Failed(format!(
@@ -186,7 +192,7 @@ pub(super) fn put_back(place: &Location, system: &dyn System, original: &str) ->
             place.shown(original),
             place.shown(&now)
         )),
-        Err(error) => match Refusal::from_error(&error) {
+        Err(error) => match Refusal::from_error(&error, set) {
             Refusal::Vanished(_) => UndoOutcome::Gone,
             refusal => UndoOutcome::Failed(refusal.to_string()),
         },
