@@ -6,8 +6,9 @@
 //! makes new queues again, with its own values: undo then restores those that were there before
 //! ([`Settings that a change resets`](reset_by)).
 
-use super::interrupt::Interrupt;
+use super::interrupt::{DeviceInterrupts, Interrupt};
 use super::location::Value;
+use super::locator::Locator;
 use super::original;
 use super::pci;
 use super::plan::{Plan, Setting, SpreadQueues};
@@ -55,7 +56,8 @@ pub(super) fn defers(interfaces: &[String], set: &Setting) -> bool {
 
 /// The steps that restore, on undo, what a change of the channels of `interface` resets: the steering of its
 /// queues, its RSS table and the cpus of its interrupts, as they are now.
-pub(super) fn reset_by(line: usize, interface: &str, system: &dyn System) -> Vec<Step> {
+pub(super) fn reset_by(line: usize, interface: &str, at: &Locator<'_>) -> Vec<Step> {
+    let system = at.system();
     let mut settings = queue_settings(interface, system);
     settings.extend(interrupt_settings(interface, system));
     settings.push(Setting::Indirection { interface: interface.to_owned(), queues: SpreadQueues::First(1) });
@@ -63,7 +65,7 @@ pub(super) fn reset_by(line: usize, interface: &str, system: &dyn System) -> Vec
         // Names in a capture may be such as no journal holds.
         set.check().ok()?;
         // What cannot be read cannot be restored either: an interface with one queue has no XPS.
-        let place = set.locate(system).ok()?;
+        let place = set.locate(at).ok()?;
         let original = place.read(system).ok()?;
         original::check("value", &set, &place, &original, system).ok()?;
         Some(Step { line, set, original, whole: false, origin: None, kind: StepKind::Restored })
@@ -94,7 +96,8 @@ fn queue_settings(interface: &str, system: &dyn System) -> Vec<Setting> {
 
 fn interrupt_settings(interface: &str, system: &dyn System) -> Vec<Setting> {
     let Some(device) = pci::device_of(interface, system) else { return Vec::new() };
-    let interrupts = Interrupt::of_device(system, &device).unwrap_or_default();
+    let interrupts =
+        DeviceInterrupts::read(system, &device).map(DeviceInterrupts::into_all).unwrap_or_default();
     let setting = |interrupt: Interrupt| Setting::Interrupt {
         device: device.clone(),
         action: Some(interrupt.action),

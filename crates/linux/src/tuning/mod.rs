@@ -13,6 +13,7 @@
 //! | [`admission`] | checks whether a plan may be applied here |
 //! | [`rivals`] | finds programs that would undo it |
 //! | [`location`] | finds the file or thread of a setting, and the notation of its value |
+//! | `locator` | looks for settings, and reads the interrupts of a device once |
 //! | [`step`] | one change, with the current value |
 //! | `channels` | what a change of channels brings with it |
 //! | `queues` | which queues a plan leaves |
@@ -45,6 +46,7 @@ pub mod journal;
 mod journal_error;
 mod locate_error;
 pub mod location;
+mod locator;
 mod original;
 mod parse;
 mod pci;

@@ -47,7 +47,8 @@ impl<'a> QueuesAfter<'a> {
             return Err(Fault::new("interface", format!("`{name}`"), expected));
         };
         let receive = |field: &str, wanted: &[u32]| within(field, wanted, ("receive", queues.receive), name);
-        let transmit = |field: &str, wanted: &[u32]| within(field, wanted, ("transmit", queues.transmit), name);
+        let transmit =
+            |field: &str, wanted: &[u32]| within(field, wanted, ("transmit", queues.transmit), name);
         match set {
             Setting::Indirection { queues, .. } => receive("queues", &queues.listed()),
             Setting::XpsQueues { queue, receive_queues, .. } => {

@@ -23,7 +23,9 @@ pub enum Refusal {
     #[error("those cpus have no interrupt vector left (ENOSPC): use other or more cpus")]
     NoVectors,
     /// `ENOSPC` of a control group: its threads would have no cpu left.
-    #[error("threads of the control group would have no cpu left (ENOSPC): expected at least one cpu of its parent")]
+    #[error(
+        "threads of the control group would have no cpu left (ENOSPC): expected at least one cpu of its parent"
+    )]
     NoCpus,
     /// `EINVAL` or `EOVERFLOW` where cpus are set.
     #[error(
@@ -41,7 +43,9 @@ pub enum Refusal {
     #[error("the kernel does not accept these queues ({0}): expected queues that the interface has now")]
     InvalidQueues(Errno),
     /// `EINVAL` or `EOVERFLOW` where a number or a switch is set.
-    #[error("the kernel or the driver does not accept this number ({0}): expected one that it can have, or leave the line out")]
+    #[error(
+        "the kernel or the driver does not accept this number ({0}): expected one that it can have, or leave the line out"
+    )]
     InvalidNumber(Errno),
     /// `ENOENT`, `ESRCH` or `ENODEV`.
     #[error("it no longer exists ({0}): its device or process has vanished")]
@@ -91,7 +95,10 @@ mod tests {
     use super::*;
 
     fn setting(text: &str) -> Setting {
-        toml::from_str::<toml::Table>(&format!("set = {{ {text} }}")).unwrap()["set"].clone().try_into().unwrap()
+        toml::from_str::<toml::Table>(&format!("set = {{ {text} }}")).unwrap()["set"]
+            .clone()
+            .try_into()
+            .unwrap()
     }
 
     const INTERRUPT: &str = "interrupt = { device = '0000:00:03.0', queue = 0, cpus = '0' }";
@@ -125,11 +132,19 @@ mod tests {
             (CHANNELS, Errno::INVAL, "no more than `ethtool -l` shows"),
             (CHANNELS, Errno::NOSPC, "the system reports: No space left"),
             (CHANNELS, Errno::IO, "the system reports"),
-            ("indirection = { interface = 'eth0', queues = 2 }", Errno::INVAL, "queues that the interface has"),
+            (
+                "indirection = { interface = 'eth0', queues = 2 }",
+                Errno::INVAL,
+                "queues that the interface has",
+            ),
             ("rps_flows = { interface = 'eth0', queue = 0, flows = 2 }", Errno::INVAL, "this number"),
             ("ntuple = { interface = 'eth0', on = true }", Errno::INVAL, "this number"),
             ("rps_cpus = { interface = 'eth0', queue = 0, cpus = '1' }", Errno::NOSPC, "No space left"),
-            ("rps_cpus = { interface = 'eth0', queue = 0, cpus = '1' }", Errno::INVAL, "cpus that are online"),
+            (
+                "rps_cpus = { interface = 'eth0', queue = 0, cpus = '1' }",
+                Errno::INVAL,
+                "cpus that are online",
+            ),
             ("cpuset = { group = '/a', cpus = '1' }", Errno::NOSPC, "no cpu left"),
         ] {
             let refusal = Refusal::from_error(&number.into(), &setting(set)).to_string();

@@ -134,9 +134,9 @@ fn an_original_value_that_the_setting_cannot_have_had_is_not_written() {
         let (scene, _) = applied();
         let mut step = 0;
         edit(&scene, |lines| {
-            let found = lines.iter().position(|line| {
-                str::from_utf8(line).unwrap().contains(&format!("set = {{ {setting}"))
-            });
+            let found = lines
+                .iter()
+                .position(|line| str::from_utf8(line).unwrap().contains(&format!("set = {{ {setting}")));
             step = found.unwrap() - 1;
             let line = String::from_utf8(lines[step + 1].clone()).unwrap();
             let at = line.find("original = [").unwrap();

@@ -60,7 +60,10 @@ fn every_line_that_outlives_a_reboot_is_in_the_plan_of_the_unit() {
         assert!(file.text.starts_with(&format!("# {}\n", file.path)), "{}", file.text);
     }
     let persistent = persistent(&persistence);
-    assert_eq!((persistent.lines.len(), persistent.machine.clone()), (plan().lines.len() - 2, plan().machine));
+    assert_eq!(
+        (persistent.lines.len(), persistent.machine.clone()),
+        (plan().lines.len() - 2, plan().machine)
+    );
     let places = |set: &Setting| matches!(set, Setting::Thread { .. } | Setting::Cpuset { .. });
     assert!(!persistent.lines.iter().any(|line| places(&line.set)));
     scene.apply_plan_through(&persistent, &scene.disk()).unwrap();
