@@ -38,7 +38,7 @@ pub fn apply_and_undo(machine: &Machine, document: &[u8]) {
         Err(error) => return assert_names_line(text, &error),
     };
     match admit(&plan, &machine.scene.disk(), &AdmissionOptions::default()) {
-        Ok(()) => {}
+        Ok(_) => {}
         Err(AdmissionError::Mismatch(faults)) => {
             for fault in faults {
                 assert_names_field(&plan, &fault.field, &fault.to_string());

@@ -9,15 +9,13 @@ use crate::terminal::table;
 use crate::{interrupt, messages};
 use miette::{IntoDiagnostic, WrapErr, miette};
 use std::path::Path;
-use warmcore_linux::tuning::{
-    Disk, JournalDirectory, Proposal, Step, StepOutcome, apply, changes, rivals, undo,
-};
+use warmcore_linux::tuning::{Disk, JournalDirectory, Proposal, Step, StepOutcome, apply, changes, undo};
 
 pub(super) fn run(arguments: &ApplyArguments) -> miette::Result<()> {
     let document = plan::read(&arguments.plan)?;
     let disk = disk(arguments.root.as_deref())?;
-    let proposals = document.proposals(&disk, &arguments.admission)?;
-    tell_hands(&document, &disk)?;
+    let (proposals, interferences) = document.proposals(&disk, &arguments.admission)?;
+    interferences.iter().for_each(messages::note);
     let printed = crate::output::print(difference(&document, &proposals).as_bytes());
     if !arguments.yes {
         printed?;
@@ -40,14 +38,6 @@ pub(super) fn disk(root: Option<&Path>) -> miette::Result<Disk> {
     let Some(root) = root else { return Ok(Disk::default()) };
     let found = root.canonicalize().or_misuse();
     Ok(Disk::below(&found.wrap_err_with(|| format!("cannot find the folder {}", root.display()))?))
-}
-
-/// Says who else changes what the plan sets.
-pub(super) fn tell_hands(document: &Document, disk: &Disk) -> miette::Result<()> {
-    for hand in rivals::on_system(&document.plan, disk).into_diagnostic()? {
-        messages::note(hand);
-    }
-    Ok(())
 }
 
 /// Makes the changes.

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use warmcore_linux::tuning::admission::AdmissionError;
+use warmcore_linux::tuning::rivals::Interference;
 use warmcore_linux::tuning::step::StepError;
 use warmcore_linux::tuning::{AdmissionOptions, Disk, Plan, Proposal, admit, steps};
 use warmcore_scenario::document::{self, Checked};
@@ -43,21 +44,22 @@ pub(super) fn read(path: &Path) -> miette::Result<Document> {
 }
 
 impl Document {
-    /// What it would change there, if it may be applied.
+    /// What it would change there, if it may be applied, and who else changes what it sets.
     pub(super) fn proposals(
         &self,
         disk: &Disk,
         arguments: &AdmissionArguments,
-    ) -> miette::Result<Vec<Proposal>> {
+    ) -> miette::Result<(Vec<Proposal>, Vec<Interference>)> {
         let admission = AdmissionOptions { despite: arguments.despite.clone() };
-        admit(&self.plan, disk, &admission).map_err(|error| match error {
+        let interferences = admit(&self.plan, disk, &admission).map_err(|error| match error {
             AdmissionError::Mismatch(faults) => self.refusal(faults),
             other => self.report(&other),
         })?;
-        steps(&self.plan, disk).map_err(|error| match error {
+        let proposals = steps(&self.plan, disk).map_err(|error| match error {
             StepError::Absent(fault) => self.refusal(vec![fault]),
             other @ StepError::Unreadable { .. } => self.report(&other),
-        })
+        })?;
+        Ok((proposals, interferences))
     }
 
     /// What went wrong with this plan.

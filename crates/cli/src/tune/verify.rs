@@ -30,7 +30,7 @@ pub(super) fn run(arguments: &VerifyArguments) -> miette::Result<()> {
     }
     let work = work(arguments, &document)?;
     let disk = Disk::default();
-    let proposals = document.proposals(&disk, &arguments.admission)?;
+    let (proposals, _) = document.proposals(&disk, &arguments.admission)?;
     let blocks = BlockDesign {
         count: arguments.blocks.into(),
         max_foreign: arguments.foreign,

@@ -60,15 +60,6 @@ pub fn on_system(plan: &Plan, system: &dyn System) -> io::Result<Vec<Interferenc
     Ok(interferences(plan, &numbers, rivals::read(&tree, &names(system)?), files))
 }
 
-/// Finds running programs that would undo lines of `plan`, with the numbers of the plan's interrupts.
-pub(super) fn undoing(plan: &Plan, system: &dyn System) -> io::Result<Vec<(Rival, BTreeSet<u32>)>> {
-    let undoing = |interference| match interference {
-        Interference::Undoes(rival, interrupts) => Some((rival, interrupts)),
-        Interference::Unrelated(_) | Interference::LinkFile(_) => None,
-    };
-    Ok(on_system(plan, system)?.into_iter().filter_map(undoing).collect())
-}
-
 /// Returns the names of all daemons known to undo lines of `plan`, whether they run or not. Each is also that of its
 /// systemd unit.
 pub(super) fn known_to_undo(plan: &Plan) -> impl Iterator<Item = &'static str> {

@@ -42,6 +42,7 @@ fn no_interrupt_is_read_for_the_lines_of_others() {
     let admission = counting(&scene);
     admit(&plan, &admission, &AdmissionOptions::default()).unwrap();
     let reads = admission.reads();
+    assert_eq!((reads["proc"], reads["proc/4242/comm"]), (1, 1), "rivals are looked for once");
     assert!(most(&reads, "sys/kernel/irq/") <= 2, "{reads:?}");
 
     let proposing = counting(&scene);
