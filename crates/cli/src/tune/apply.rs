@@ -1,7 +1,6 @@
 //! `warmcore host apply`.
 
-use super::plan::{self, Document};
-use super::{directory, watcher};
+use super::{directory, plan, watcher};
 use crate::args::tune::ApplyArguments;
 use crate::misuse::OrMisuse;
 use crate::terminal::counted;
@@ -9,12 +8,14 @@ use crate::terminal::table;
 use crate::{interrupt, messages};
 use miette::{IntoDiagnostic, WrapErr, miette};
 use std::path::Path;
-use warmcore_linux::tuning::{Disk, JournalDirectory, Proposal, Step, StepOutcome, apply, changes, undo};
+use warmcore_linux::tuning::{
+    Disk, JournalDirectory, PlanDocument, Proposal, Step, StepOutcome, apply, changes, undo,
+};
 
 pub(super) fn run(arguments: &ApplyArguments) -> miette::Result<()> {
     let document = plan::read(&arguments.plan)?;
     let disk = disk(arguments.root.as_deref())?;
-    let (proposals, interferences) = document.proposals(&disk, &arguments.admission)?;
+    let (proposals, interferences) = plan::proposals(&document, &disk, &arguments.admission)?;
     interferences.iter().for_each(messages::note);
     let printed = crate::output::print(difference(&document, &proposals).as_bytes());
     if !arguments.yes {
@@ -66,7 +67,7 @@ fn make(
 }
 
 /// The table of present and planned values.
-pub(super) fn difference(document: &Document, proposals: &[Proposal]) -> String {
+pub(super) fn difference(document: &PlanDocument, proposals: &[Proposal]) -> String {
     let mut table = table(["line", "setting", "now", "wanted", "reason", "expected gain"]);
     for proposal in proposals {
         let line = &document.plan.lines[proposal.step.line];

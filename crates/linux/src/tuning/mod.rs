@@ -9,6 +9,7 @@
 //! | module | purpose |
 //! |---|---|
 //! | [`plan`] | the plan document and its checks |
+//! | `document` | reads a plan that a user names |
 //! | [`fingerprint`] | the kind of machine for which a plan was made |
 //! | [`admission`] | checks whether a plan may be applied here |
 //! | [`rivals`] | finds programs that would undo it |
@@ -38,6 +39,7 @@ pub mod apply;
 pub(crate) mod bitmap;
 mod channels;
 mod cpuset;
+mod document;
 pub mod entries;
 pub mod fingerprint;
 mod heirs;
@@ -64,6 +66,7 @@ pub mod watch;
 
 pub use admission::{AdmissionOptions, admit};
 pub use apply::{ApplyError, StepOutcome, apply};
+pub use document::PlanDocument;
 pub use fingerprint::Fingerprint;
 pub use heirs::LeftProcess;
 pub use interrupt::queue_of;
