@@ -170,7 +170,10 @@ impl Tree {
     ) -> Result<Option<T>, Malformed> {
         if !self.is_live() {
             let Some(text) = self.text(file) else { return Ok(None) };
-            return toml::from_str(&text).map(Some).map_err(|_| self.malformed(file, &text, expected));
+            return toml::from_str(&text).map(Some).map_err(|error| {
+                let (line, problem) = faulty_line(&text, &error);
+                self.malformed(file, line, &format!("{expected}: {problem}"))
+            });
         }
         let answer = ask();
         if let (Self::Recorded(_, recording), Some(answer)) = (self, &answer)
@@ -226,4 +229,32 @@ pub(crate) fn field_of(text: &str, key: &str) -> Option<String> {
         .filter_map(|line| line.split_once(':'))
         .find(|(name, value)| name.trim() == key && !value.trim().is_empty())
         .map(|(_, value)| value.trim().to_owned())
+}
+
+/// The line of `text` that `error` is about, which names the field, and what is wrong with it.
+fn faulty_line<'a>(text: &'a str, error: &toml::de::Error) -> (&'a str, String) {
+    let start = error.span().map_or(0, |span| span.start);
+    let begin = text.get(..start).and_then(|before| before.rfind('\n')).map_or(0, |end| end + 1);
+    let line = text[begin..].lines().next().unwrap_or_default();
+    let number = format!("expected a whole number from 0 to {}", u32::MAX);
+    (line, error.message().trim().replace('\n', "; ").replace("expected u32", &number))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_wrong_with_a_recorded_answer_names_its_field() {
+        let mut tree = fake::Tree::default();
+        tree.put("warmcore/ethtool/eth0.toml", "[channels]\ncombined = 4\ncombined_max = 99999999999");
+        let asked = Tree::Fake(tree).asked::<crate::ethtool::DriverSettings>(
+            "warmcore/ethtool/eth0.toml",
+            "the settings of a driver",
+            || None,
+        );
+        let error = asked.unwrap_err().to_string();
+        assert!(error.contains("eth0.toml` holds `combined_max = 99999999999`, expected"), "{error}");
+        assert!(error.contains("a whole number from 0 to 4294967295"), "{error}");
+    }
 }
