@@ -27,6 +27,13 @@ pub struct Malformed {
     pub expected: String,
 }
 
+impl Malformed {
+    pub(crate) fn new(file: PathBuf, found: &str, expected: &str) -> Self {
+        let shown: String = found.chars().take(60).collect();
+        Self { file, found: shown.escape_debug().to_string(), expected: expected.to_owned() }
+    }
+}
+
 /// The source of files: what stands for the root directory.
 #[derive(Clone, Debug)]
 pub(crate) enum Tree {
@@ -152,7 +159,7 @@ impl Tree {
     }
 
     /// Whether the kernel that runs can be asked about this tree. A copy must have the answers as files.
-    fn is_live(&self) -> bool {
+    pub(crate) fn is_live(&self) -> bool {
         match self {
             Self::Directory(root) => root.is_live(),
             Self::Fake(_) => false,
@@ -186,12 +193,7 @@ impl Tree {
 
     /// Creates the error that `file` holds `found` instead of `expected`.
     pub(crate) fn malformed(&self, file: impl AsRef<Path>, found: &str, expected: &str) -> Malformed {
-        let shown: String = found.chars().take(60).collect();
-        Malformed {
-            file: self.path(file),
-            found: shown.escape_debug().to_string(),
-            expected: expected.to_owned(),
-        }
+        Malformed::new(self.path(file), found, expected)
     }
 
     /// Returns the numbers N for which `directory` has an entry `prefixN`, ascending.

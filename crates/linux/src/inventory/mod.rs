@@ -249,13 +249,25 @@ impl Inventory {
 const ONLINE: &str = "sys/devices/system/cpu/online";
 const PRESENT: &str = "sys/devices/system/cpu/present";
 
-/// Parses `350735.47 234388.90`: seconds since boot, and idle seconds of all cpus.
+/// The file with the uptime.
+pub(crate) const UPTIME: &str = "proc/uptime";
+
+/// What it holds.
+pub(crate) const UPTIME_EXPECTED: &str = "a number of seconds since the start of the machine";
+
+/// Parses `350735.47 234388.90`: seconds since boot, and idle seconds of all cpus. `None` for what is no time, or longer
+/// than any machine runs.
+pub(crate) fn uptime_seconds(text: &str) -> Option<f64> {
+    /// More than three centuries. Times are counted in nanoseconds, and in ticks.
+    const LONGEST: f64 = 1e10;
+    let seconds = text.split_whitespace().next()?.parse::<f64>().ok()?;
+    (0.0..=LONGEST).contains(&seconds).then_some(seconds)
+}
+
 fn uptime(tree: &Tree) -> Result<Option<Nanos>, Malformed> {
     const UPTIME: &str = "proc/uptime";
     let Some(text) = tree.text(UPTIME) else { return Ok(None) };
-    let seconds = text.split_whitespace().next().and_then(|word| word.parse::<f64>().ok());
-    let seconds = seconds.filter(|seconds| seconds.is_finite() && *seconds >= 0.0);
-    let seconds = seconds.ok_or_else(|| tree.malformed(UPTIME, &text, "a number of seconds"))?;
+    let seconds = uptime_seconds(&text).ok_or_else(|| tree.malformed(UPTIME, &text, UPTIME_EXPECTED))?;
     Ok(Some(Nanos::from_secs(seconds)))
 }
 

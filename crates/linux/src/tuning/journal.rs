@@ -138,7 +138,7 @@ impl JournalDirectory {
         if self.head()?.is_some() {
             self.retire(system)?;
         }
-        let head = Head::new(system, steps.len(), awaits_confirmation);
+        let head = Head::new(system, steps.len(), awaits_confirmation)?;
         let entries = std::iter::once(JournalEntry::Head(head.clone()))
             .chain(steps.iter().cloned().map(JournalEntry::Step));
         let text = entries.map(|entry| line(entry, &self.0)).collect::<Result<String, _>>()?;

@@ -1,5 +1,6 @@
 //! Why a journal cannot be used.
 
+use crate::tree::Malformed;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -16,6 +17,9 @@ pub enum JournalError {
         /// The error of the system.
         source: io::Error,
     },
+    /// A file that tells when the plan is applied holds what no kernel writes.
+    #[error("nothing was changed: {0}")]
+    Malformed(#[from] Malformed),
     /// Another process is applying or undoing a plan.
     #[error("`{}` is locked: another process is applying or undoing a plan; wait until it has ended", path.display())]
     InUse {
