@@ -35,6 +35,9 @@ pub struct Interrupt {
     pub managed: Managed,
     /// The PCI devices that use it.
     pub devices: Vec<PciAddress>,
+    /// Whether another interrupt of one of these has the same actions, so that no line of a plan can name it.
+    #[serde(skip)]
+    pub shares_name: bool,
     /// The network interface it serves.
     pub interface: Option<String>,
     /// The queue of that interface, as the name of an action shows it, or else its place among the device's
@@ -108,11 +111,29 @@ pub(super) fn read(tree: &Tree, table: &Table, devices: &[PciDevice]) -> Result<
             }
             .unwrap_or_else(|| managed_by_mode(tree, &file("smp_affinity_list"))),
             devices: used_by.iter().map(|device| device.address.clone()).collect(),
+            shares_name: false,
             interface,
             queue: queue.flatten(),
         })
     };
-    table.lines.iter().map(interrupt).collect()
+    let mut interrupts: Vec<Interrupt> = table.lines.iter().map(interrupt).collect::<Result<_, _>>()?;
+    note_shared_names(&mut interrupts);
+    Ok(interrupts)
+}
+
+/// Notes which interrupts have the same actions as another one of their device.
+fn note_shared_names(interrupts: &mut [Interrupt]) {
+    let mut counts: BTreeMap<(PciAddress, Vec<String>), usize> = BTreeMap::new();
+    let names = |of: &Interrupt| {
+        let actions = of.id.actions.clone();
+        of.devices.clone().into_iter().map(move |device| (device, actions.clone()))
+    };
+    for name in interrupts.iter().flat_map(names) {
+        *counts.entry(name).or_default() += 1;
+    }
+    for interrupt in interrupts {
+        interrupt.shares_name = names(interrupt).any(|name| counts[&name] > 1);
+    }
 }
 
 /// Returns the counts that the architecture keeps in addition.

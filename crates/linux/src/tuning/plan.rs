@@ -201,7 +201,14 @@ impl Plan {
             let checked = line.set.check().and_then(|()| queues.check(&line.set));
             checked.map_err(|fault| line.set.in_line(index, fault))?;
             if let Some(first) = earlier.insert(line.set.to_string(), index) {
-                let expected = format!("one line for each setting, but line {} has the same one", first + 1);
+                let expected = match line.set {
+                    Setting::Interrupt { .. } => format!(
+                        "one line for each name, but line {} has the same one: if several interrupts of the device have \
+                         it, which is meant is unknown, so leave both lines out",
+                        first + 1
+                    ),
+                    _ => format!("one line for each setting, but line {} has the same one", first + 1),
+                };
                 return Err(Fault::new(format!("lines.{index}.set"), &line.set, expected));
             }
         }
