@@ -191,7 +191,7 @@ fn managed_by_mode(tree: &Tree, file: &str) -> Managed {
 /// Finds the PCI devices that own an interrupt.
 struct InterruptOwners<'a> {
     by_number: BTreeMap<u32, Vec<&'a PciDevice>>,
-    devices: &'a [PciDevice],
+    by_address: BTreeMap<&'a PciAddress, &'a PciDevice>,
 }
 
 impl<'a> InterruptOwners<'a> {
@@ -202,7 +202,8 @@ impl<'a> InterruptOwners<'a> {
                 by_number.entry(number).or_default().push(device);
             }
         }
-        Self { by_number, devices }
+        let by_address = devices.iter().map(|device| (&device.address, device)).collect();
+        Self { by_number, by_address }
     }
 
     /// Returns the devices of an interrupt, found by its number, or else by the address that newer
@@ -211,8 +212,8 @@ impl<'a> InterruptOwners<'a> {
         if let Some(devices) = self.by_number.get(&line.number) {
             return devices.clone();
         }
-        let address = address_in(&line.chip);
-        self.devices.iter().filter(|device| Some(&device.address) == address.as_ref()).collect()
+        let device = address_in(&line.chip).and_then(|address| self.by_address.get(&address).copied());
+        device.into_iter().collect()
     }
 }
 
