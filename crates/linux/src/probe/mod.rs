@@ -55,6 +55,29 @@ pub enum ProbeError {
         /// The root below which files were read.
         root: PathBuf,
     },
+    /// A capture is not whole.
+    #[error(
+        "`{}` is not a whole capture: it was still being written (`{}` is there), as when a disk is full: take it again",
+        root.display(), crate::capture::UNFINISHED
+    )]
+    Unfinished {
+        /// The root.
+        root: PathBuf,
+    },
+    /// Two looks are not at one host.
+    #[error(
+        "the first look, in `{}`, is not at the host of the second: its {what} is {}, and that of the second is {}: \
+         expected both halves of one capture",
+        crate::inventory::EARLIER, earlier.escape_debug(), later.escape_debug()
+    )]
+    AnotherHost {
+        /// What differs.
+        what: &'static str,
+        /// What the first look saw.
+        earlier: String,
+        /// What the second one saw.
+        later: String,
+    },
     /// The process may run on none of the online cpus.
     #[error("none of the online cpus {online} may be used: affinity mask and cpuset allow {allowed}")]
     NothingUsable {
