@@ -203,6 +203,7 @@ impl Probe {
         warnings: Vec<Warning>,
         ran: &BTreeMap<(u32, u64), Nanos>,
     ) -> Result<Inventory, ProbeError> {
+        self.require_finished()?;
         let tree = self.tree();
         let uptime = uptime(tree)?;
         let online: Vec<CpuId> = machine.cpus.iter().map(|cpu| cpu.id).collect();

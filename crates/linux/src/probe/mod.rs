@@ -24,7 +24,7 @@ mod warning;
 pub use crate::tree::Malformed;
 pub use warning::{Shortfall, Warning};
 
-use crate::capture::Recording;
+use crate::capture::{Recording, UNFINISHED};
 use crate::fake;
 use crate::tree::Tree;
 use std::path::{Path, PathBuf};
@@ -146,6 +146,7 @@ impl Probe {
     /// If a file is malformed, or no usable cpu can be found.
     pub fn machine(&self) -> Result<Probed, ProbeError> {
         let tree = self.tree();
+        self.require_finished()?;
         let mut warnings = Warnings::default();
         let online = self.online_with(&mut warnings)?;
         let cpus = cpus::read(tree, &online, &mut warnings)?;
@@ -153,6 +154,15 @@ impl Probe {
         let limits = limits::read(tree, &online, &mut warnings)?;
         let name = model_name::read(tree, &mut warnings);
         Ok(Probed { machine: Machine { name, cpus, caches, limits }, warnings: warnings.into_list() })
+    }
+
+    /// Fails on a capture that was never finished.
+    pub(crate) fn require_finished(&self) -> Result<(), ProbeError> {
+        let tree = self.tree();
+        match !tree.is_live() && tree.has(UNFINISHED) {
+            true => Err(ProbeError::Unfinished { root: tree.root().to_owned() }),
+            false => Ok(()),
+        }
     }
 
     /// Reads which cpus are online, whether this process may run there or not.
