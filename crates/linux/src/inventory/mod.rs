@@ -237,14 +237,13 @@ impl Probe {
             read_only: container::read_only(tree),
             machine,
             warnings,
-            ran: processes.ran,
             boot: tree.text("proc/sys/kernel/random/boot_id"),
+            ran: processes.ran,
         })
     }
 }
 
 impl Inventory {
-    /// When process `pid` started, in kernel ticks since boot; `None` if there is no such process.
     /// How `later` differs in what does not change while a host runs: what it is, and its values here and there. `None` for
     /// two looks at one host, the later one second.
     fn difference(&self, later: &Self) -> Option<(&'static str, String, String)> {
@@ -287,6 +286,7 @@ impl Inventory {
         (!places.is_empty()).then(|| format!("{places} cannot be written to"))
     }
 
+    /// When process `pid` started, in kernel ticks since boot; `None` if there is no such process.
     #[must_use]
     pub fn process_began(&self, pid: u32) -> Option<u64> {
         self.ran.range((pid, 0)..=(pid, u64::MAX)).next().map(|(&(_, started), _)| started)
@@ -312,7 +312,6 @@ pub(crate) fn uptime_seconds(text: &str) -> Option<f64> {
 }
 
 fn uptime(tree: &Tree) -> Result<Option<Nanos>, Malformed> {
-    const UPTIME: &str = "proc/uptime";
     let Some(text) = tree.text(UPTIME) else { return Ok(None) };
     let seconds = uptime_seconds(&text).ok_or_else(|| tree.malformed(UPTIME, &text, UPTIME_EXPECTED))?;
     Ok(Some(Nanos::from_secs(seconds)))
