@@ -13,10 +13,17 @@
 //! assert_eq!(Probe::fake(recording.tree()).machine(), seen);
 //! ```
 
+mod folder;
+
+pub use folder::write;
+
 use crate::fake;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
+
+/// The file that is in a capture until it is whole.
+pub(crate) const UNFINISHED: &str = "warmcore/unfinished";
 
 /// The files and names that a probe has read so far.
 #[derive(Clone, Debug, Default)]

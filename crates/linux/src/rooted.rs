@@ -137,7 +137,8 @@ impl Root {
             return write_once(&mut checked(self.open(file, OFlags::WRONLY)?)?, text);
         }
         let (directory, name, permissions) = self.resolved(file)?;
-        let (temporary, mut new) = create_beside(&directory, &name)?;
+        let created = create_beside(&directory, &name);
+        let (temporary, mut new) = created.map_err(|error| explain_full(error, &self.path))?;
         let written = write_once(&mut new, text)
             .and_then(|()| new.set_permissions(permissions))
             .and_then(|()| Ok(sys::renameat(&directory, &temporary, &directory, &name)?));
@@ -145,7 +146,7 @@ impl Root {
             // What matters is the first error.
             let _ = sys::unlinkat(&directory, &temporary, AtFlags::empty());
         }
-        written
+        written.map_err(|error| explain_full(error, &self.path))
     }
 
     /// Opens `path`, which has no leading slash.
@@ -207,6 +208,15 @@ fn open_beneath(root: &OwnedFd, path: &Path, flags: OFlags) -> Result<OwnedFd, E
 fn target_of(directory: impl AsFd, name: impl rustix::path::Arg) -> io::Result<PathBuf> {
     let target = readlinkat(directory, name, Vec::new())?;
     Ok(OsString::from_vec(target.into_bytes()).into())
+}
+
+/// The error of a copy on a full disk. Its number means something else where the kernel takes a value.
+fn explain_full(error: io::Error, root: &Path) -> io::Error {
+    if !matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded) {
+        return error;
+    }
+    let problem = format!("no space is left on the disk of `{}` ({error}): free some", root.display());
+    io::Error::new(error.kind(), problem)
 }
 
 /// Creates a file in `directory` with a name that nobody can foresee, and that says what it belongs to.
@@ -343,6 +353,18 @@ mod tests {
         assert_eq!(fs::read_to_string(place.path().join("outside/secret")).unwrap(), "theirs");
         assert!(path.join("inside/value.new").is_symlink());
         assert_eq!(root.names(Path::new("inside")).unwrap().len(), 4);
+    }
+
+    #[test]
+    fn a_full_disk_is_reported_as_one() {
+        let full = explain_full(Errno::NOSPC.into(), Path::new("/copy"));
+        assert!(
+            full.to_string().starts_with("no space is left on the disk of `/copy` (No space left"),
+            "{full}"
+        );
+        assert_eq!(full.raw_os_error(), None, "not the number by which a kernel refuses a value");
+        let other = explain_full(Errno::IO.into(), Path::new("/copy"));
+        assert_eq!(other.raw_os_error(), Some(Errno::IO.raw_os_error()));
     }
 
     #[test]

@@ -27,6 +27,13 @@ pub struct Malformed {
     pub expected: String,
 }
 
+impl Malformed {
+    pub(crate) fn new(file: PathBuf, found: &str, expected: &str) -> Self {
+        let shown: String = found.chars().take(60).collect();
+        Self { file, found: shown.escape_debug().to_string(), expected: expected.to_owned() }
+    }
+}
+
 /// The source of files: what stands for the root directory.
 #[derive(Clone, Debug)]
 pub(crate) enum Tree {
@@ -152,7 +159,7 @@ impl Tree {
     }
 
     /// Whether the kernel that runs can be asked about this tree. A copy must have the answers as files.
-    fn is_live(&self) -> bool {
+    pub(crate) fn is_live(&self) -> bool {
         match self {
             Self::Directory(root) => root.is_live(),
             Self::Fake(_) => false,
@@ -170,7 +177,10 @@ impl Tree {
     ) -> Result<Option<T>, Malformed> {
         if !self.is_live() {
             let Some(text) = self.text(file) else { return Ok(None) };
-            return toml::from_str(&text).map(Some).map_err(|_| self.malformed(file, &text, expected));
+            return toml::from_str(&text).map(Some).map_err(|error| {
+                let (line, problem) = faulty_line(&text, &error);
+                self.malformed(file, line, &format!("{expected}: {problem}"))
+            });
         }
         let answer = ask();
         if let (Self::Recorded(_, recording), Some(answer)) = (self, &answer)
@@ -183,12 +193,7 @@ impl Tree {
 
     /// Creates the error that `file` holds `found` instead of `expected`.
     pub(crate) fn malformed(&self, file: impl AsRef<Path>, found: &str, expected: &str) -> Malformed {
-        let shown: String = found.chars().take(60).collect();
-        Malformed {
-            file: self.path(file),
-            found: shown.escape_debug().to_string(),
-            expected: expected.to_owned(),
-        }
+        Malformed::new(self.path(file), found, expected)
     }
 
     /// Returns the numbers N for which `directory` has an entry `prefixN`, ascending.
@@ -226,4 +231,32 @@ pub(crate) fn field_of(text: &str, key: &str) -> Option<String> {
         .filter_map(|line| line.split_once(':'))
         .find(|(name, value)| name.trim() == key && !value.trim().is_empty())
         .map(|(_, value)| value.trim().to_owned())
+}
+
+/// The line of `text` that `error` is about, which names the field, and what is wrong with it.
+fn faulty_line<'a>(text: &'a str, error: &toml::de::Error) -> (&'a str, String) {
+    let start = error.span().map_or(0, |span| span.start);
+    let begin = text.get(..start).and_then(|before| before.rfind('\n')).map_or(0, |end| end + 1);
+    let line = text[begin..].lines().next().unwrap_or_default();
+    let number = format!("expected a whole number from 0 to {}", u32::MAX);
+    (line, error.message().trim().replace('\n', "; ").replace("expected u32", &number))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_wrong_with_a_recorded_answer_names_its_field() {
+        let mut tree = fake::Tree::default();
+        tree.put("warmcore/ethtool/eth0.toml", "[channels]\ncombined = 4\ncombined_max = 99999999999");
+        let asked = Tree::Fake(tree).asked::<crate::ethtool::DriverSettings>(
+            "warmcore/ethtool/eth0.toml",
+            "the settings of a driver",
+            || None,
+        );
+        let error = asked.unwrap_err().to_string();
+        assert!(error.contains("eth0.toml` holds `combined_max = 99999999999`, expected"), "{error}");
+        assert!(error.contains("a whole number from 0 to 4294967295"), "{error}");
+    }
 }

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use std::collections::BTreeSet;
 use warmcore_linux::ethtool::{Channels, DriverSettings, Indirection, Napi, Threaded};
 use warmcore_linux::fake::{Device, FakeHost, Nic, Tree, hosts};
-use warmcore_linux::inventory::{BlindSpot, Direction, Interrupt, Managed};
+use warmcore_linux::inventory::{BlindSpot, Direction, Interrupt, Managed, Observation};
 use warmcore_linux::{Inventory, Probe, ProbeError, Rates};
 use warmcore_topology::{CpuSet, synthetic};
 use warmcore_units::{CpuId, Nanos, PerSecond};
@@ -492,4 +492,57 @@ fn what_the_driver_of_a_fake_card_says_is_in_the_inventory_and_its_capture() {
     };
     assert_eq!(read(Some(settings.clone())), Some(settings));
     assert_eq!(read(None), None);
+}
+
+/// Rates of two hosts are rates of none.
+#[test]
+fn two_looks_at_different_hosts_are_refused_with_what_differs() {
+    let boot = |tree: &Tree, id: &str| {
+        let mut tree = tree.clone();
+        tree.put("proc/sys/kernel/random/boot_id", id);
+        tree
+    };
+    let observed = |earlier: Tree, later: Tree| {
+        let [earlier, later] = [earlier, later].map(Probe::fake);
+        Observation::of_probes(&earlier, &later).map(drop).map_err(|error| error.to_string())
+    };
+    let vm = hosts::small_vm();
+    assert_eq!(observed(boot(&vm.earlier(10.0), "4b1d"), boot(&vm, "4b1d")), Ok(()));
+    assert_eq!(observed(vm.earlier(10.0), boot(&vm, "4b1d")), Ok(()), "of older captures it is not known");
+    for (earlier, later, what) in [
+        (
+            boot(&vm.earlier(10.0), "4b1d"),
+            boot(&vm, "5c2e"),
+            "its id of the boot is 4b1d, and that of the second is 5c2e",
+        ),
+        (hosts::two_socket_server().earlier(10.0), vm.clone(), "list of NUMA nodes"),
+        (vm.clone(), vm.earlier(10.0), "its uptime is 3600.00 s, and that of the second is 3590.00 s"),
+    ] {
+        let refused = observed(earlier, later).unwrap_err();
+        assert!(refused.contains(what) && refused.contains("in `earlier`"), "{refused}");
+    }
+}
+
+#[test]
+fn an_uptime_that_is_no_time_is_refused_with_its_file() {
+    for uptime in ["nan 0", "NaN 0", "inf 0", "-inf", "-5.0 0", "1e300 0", "soon"] {
+        let mut tree = hosts::small_vm();
+        tree.put("proc/uptime", uptime);
+        let refused = Probe::fake(tree).inventory().unwrap_err().to_string();
+        let expected = format!("`proc/uptime` holds `{uptime}`, expected a number of seconds");
+        assert!(refused.starts_with(&expected), "{refused}");
+    }
+}
+
+#[test]
+fn interrupts_of_one_name_are_told_from_those_that_a_plan_can_name() {
+    let mut tree = hosts::small_vm();
+    let shared = |tree: &Tree| -> Vec<String> {
+        let shared = inventory(tree).interrupts.into_iter().filter(|interrupt| interrupt.shares_name);
+        shared.map(|interrupt| interrupt.id.actions.join(",")).collect()
+    };
+    assert_eq!(shared(&tree), Vec::<String>::new());
+    let text = tree.files["proc/interrupts"].replace("virtio2-output.0", "virtio2-input.0");
+    tree.files.insert("proc/interrupts".to_owned(), text);
+    assert_eq!(shared(&tree), ["virtio2-input.0", "virtio2-input.0"]);
 }

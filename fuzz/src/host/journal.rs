@@ -110,7 +110,9 @@ fn assert_says_where(error: &JournalError) {
         JournalError::Damaged { .. } => "active.journal:",
         JournalError::Active { .. } => "active.journal`",
         JournalError::Elsewhere { .. } => "undo it there",
-        JournalError::File { .. } | JournalError::InUse { .. } => panic!("{text}"),
+        JournalError::File { .. } | JournalError::InUse { .. } | JournalError::RootGone { .. } => {
+            panic!("{text}")
+        }
     };
     assert!(text.contains(says), "{text}");
 }

@@ -1,30 +1,14 @@
 //! Applies documents as plans, and undoes them.
 
 use super::{Machine, assert_printable};
-use serde::{Deserialize, Serialize};
 use std::path::Path;
 use warmcore_linux::tuning::admission::AdmissionError;
 use warmcore_linux::tuning::step::StepError;
-use warmcore_linux::tuning::{AdmissionOptions, Plan, admit, changes, steps};
-use warmcore_scenario::document::{self, Checked, DocumentError};
-use warmcore_units::Fault;
+use warmcore_linux::tuning::{AdmissionOptions, Plan, PlanDocument, admit, changes, steps};
+use warmcore_scenario::document::DocumentError;
 
 /// The name of every document.
 const NAME: &str = "plan.toml";
-
-/// A plan, read as the command reads it.
-#[derive(Serialize, Deserialize)]
-#[serde(transparent)]
-struct PlanDocument(Plan);
-
-impl Checked for PlanDocument {
-    const WHAT: &'static str = "plan";
-    const SCHEMA: u32 = Plan::SCHEMA;
-
-    fn check(&self) -> Result<(), Fault> {
-        self.0.check()
-    }
-}
 
 /// Checks `document`, applies it to `machine` if it is sound, and undoes it.
 ///
@@ -33,12 +17,12 @@ impl Checked for PlanDocument {
 /// outside the machine was touched.
 pub fn apply_and_undo(machine: &Machine, document: &[u8]) {
     let Ok(text) = str::from_utf8(document) else { return };
-    let plan = match document::parse(text, Path::new(NAME)) {
-        Ok(PlanDocument(plan)) => plan,
+    let plan = match PlanDocument::parse(text.to_owned(), Path::new(NAME)) {
+        Ok(PlanDocument { plan, .. }) => plan,
         Err(error) => return assert_names_line(text, &error),
     };
     match admit(&plan, &machine.scene.disk(), &AdmissionOptions::default()) {
-        Ok(()) => {}
+        Ok(_) => {}
         Err(AdmissionError::Mismatch(faults)) => {
             for fault in faults {
                 assert_names_field(&plan, &fault.field, &fault.to_string());

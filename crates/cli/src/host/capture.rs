@@ -8,9 +8,9 @@ use miette::{IntoDiagnostic, WrapErr};
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
-use warmcore_linux::ProbeError;
 use warmcore_linux::fake::Tree;
 use warmcore_linux::inventory::{EARLIER, Observation};
+use warmcore_linux::{ProbeError, capture};
 
 pub(crate) fn run(arguments: &CaptureArguments) -> miette::Result<()> {
     let folder = &arguments.folder;
@@ -25,12 +25,9 @@ pub(crate) fn run(arguments: &CaptureArguments) -> miette::Result<()> {
             None => watched(arguments.sample)?,
         },
     };
-    for (tree, folder) in [(Some(&later), folder.clone()), (earlier.as_ref(), folder.join(EARLIER))] {
-        let Some(tree) = tree else { continue };
-        tree.write_to(&folder)
-            .into_diagnostic()
-            .wrap_err_with(|| format!("cannot write the capture into {}", folder.display()))?;
-    }
+    capture::write(folder, &later, earlier.as_ref())
+        .into_diagnostic()
+        .wrap_err_with(|| format!("cannot write the capture into {}", folder.display()))?;
     let shown = folder.display();
     let count = later.files.len() + earlier.as_ref().map_or(0, |tree| tree.files.len());
     let text = format!(

@@ -6,6 +6,7 @@ use crate::probe::{look, probe};
 use miette::{IntoDiagnostic, WrapErr};
 use serde::Serialize;
 use std::path::Path;
+use std::thread::sleep;
 use std::time::Duration;
 use warmcore_linux::inventory::{EARLIER, Observation};
 use warmcore_linux::{Inventory, ProbeError, Rates};
@@ -19,13 +20,21 @@ pub(super) fn looked(look: Result<Observation, ProbeError>) -> miette::Result<Ob
     look.into_diagnostic().wrap_err("cannot look at the host")
 }
 
-/// Watches this host for `interval`, or looks at the capture in `root`.
-pub(super) fn observed(root: Option<&Path>, interval: Duration) -> miette::Result<Observation> {
+/// Watches this host for `interval` if `check` accepts what is where at its beginning, or looks at the capture in `root`.
+pub(super) fn observed(
+    root: Option<&Path>,
+    interval: Duration,
+    check: impl FnOnce(&Inventory) -> miette::Result<()>,
+) -> miette::Result<Observation> {
     if let Some(root) = root {
         return captured(root);
     }
+    let probe = probe(None)?;
+    let beginning = looked(Observation::beginning(&probe))?;
+    check(&beginning.inventory)?;
     messages::status(format!("Watching the host for {:.0} s.", interval.as_secs_f64()));
-    probe(None)?.observe(interval).into_diagnostic().wrap_err("cannot look at the host")
+    sleep(interval);
+    looked(beginning.next(&probe))
 }
 
 /// Looks at the capture in `root`: at both halves, if it has them.

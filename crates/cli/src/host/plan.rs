@@ -19,7 +19,10 @@ pub(crate) fn run(arguments: &PlanArguments) -> miette::Result<()> {
         atomic_file::check(file, existing(arguments.force)).or_misuse()?;
     }
     let profile = arguments.profile.as_ref().map(documents::profile).transpose()?;
-    let observed = observed(arguments.root.as_deref(), arguments.sample)?;
+    // What no plan can be made for is not watched.
+    let observed = observed(arguments.root.as_deref(), arguments.sample, |inventory| {
+        inventory.restriction().map_or(Ok(()), |why| Err(no_plan(&Unplaceable::Restricted(why))))
+    })?;
     let evident = Target::Evident;
     let request = Request {
         target: arguments.subject.as_ref().unwrap_or(&evident),
@@ -36,7 +39,7 @@ pub(crate) fn run(arguments: &PlanArguments) -> miette::Result<()> {
     let placement = place(&observed, &request).map_err(|why| match why {
         Unplaceable::NoThreads(_) if arguments.subject.is_some() => misuse(format!("--for: {why}")),
         Unplaceable::NoInterface { .. } | Unplaceable::Unchangeable { .. } => misuse(format!("--nic: {why}")),
-        why => miette!("no plan: {why}"),
+        why => no_plan(&why),
     })?;
     let changes = placement.lines.iter().filter(|line| line.changes).count();
     messages::detail(format_args!(
@@ -56,6 +59,10 @@ pub(crate) fn run(arguments: &PlanArguments) -> miette::Result<()> {
         }
     };
     crate::output::print(text.as_bytes())
+}
+
+fn no_plan(why: &Unplaceable) -> miette::Report {
+    miette!("no plan: {why}")
 }
 
 /// Says with --verbose what is planned for, and with which costs.

@@ -9,6 +9,7 @@ use crate::folder;
 use crate::json;
 use crate::misuse::OrMisuse;
 use crate::probe::{look, probe};
+use crate::visible::visible_lines;
 use std::path::Path;
 use warmcore_linux::inventory::Observation;
 use warmcore_record::atomic_file;
@@ -34,7 +35,8 @@ pub(crate) fn run(arguments: &ShowArguments) -> miette::Result<()> {
     let observed = seen(root)?;
     let mismatch = mismatch(&observed);
     if let Some(file) = &arguments.html {
-        let page = warmcore_report::render(&page::document(&observed, &mismatch));
+        // The page's own text has no control characters, so what is escaped are names of the host.
+        let page = visible_lines(&warmcore_report::render(&page::document(&observed, &mismatch)));
         folder::write(file, page.as_bytes(), existing)?;
         return crate::output::print(format!("{}\n", file.display()).as_bytes());
     }

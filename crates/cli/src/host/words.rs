@@ -1,9 +1,10 @@
 //! Words about a host that a terminal and a page share.
 
 use crate::visible::visible;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use warmcore_linux::inventory::{
-    CpuTimes, Cpuset, Interface, Interrupt, Managed, OnCpu, Processor, Rival, Thread,
+    CpuRates, CpuTimes, Cpuset, Interface, Interrupt, InterruptId, Managed, OnCpu, Processor, Rival, Thread,
+    ThreadKey,
 };
 use warmcore_linux::{Inventory, Rates};
 use warmcore_topology::CpuSet;
@@ -34,10 +35,29 @@ pub(crate) struct CpuWords {
 
 /// Every cpu that is not quiet, in order of number.
 pub(crate) fn cpus(inventory: &Inventory, rates: Option<&Rates>) -> Vec<CpuWords> {
-    inventory.by_cpu().filter(|on| !on.is_quiet()).map(|on| of_cpu(inventory, rates, &on)).collect()
+    let lately = rates.map(Lately::new);
+    let on_cpus = inventory.by_cpu().filter(|on| !on.is_quiet());
+    on_cpus.map(|on| of_cpu(inventory, lately.as_ref(), &on)).collect()
 }
 
-fn of_cpu(inventory: &Inventory, rates: Option<&Rates>, on: &OnCpu<'_>) -> CpuWords {
+/// What happened between two looks, by what it happened to.
+struct Lately<'a> {
+    cpus: BTreeMap<CpuId, &'a CpuRates>,
+    interrupts: BTreeMap<&'a InterruptId, f64>,
+    threads: BTreeMap<ThreadKey, f64>,
+}
+
+impl<'a> Lately<'a> {
+    fn new(rates: &'a Rates) -> Self {
+        Self {
+            cpus: rates.cpus.iter().map(|of| (of.cpu, of)).collect(),
+            interrupts: rates.interrupts.iter().map(|of| (&of.id, of.rate.0)).collect(),
+            threads: rates.threads.iter().map(|of| (of.key, of.share)).collect(),
+        }
+    }
+}
+
+fn of_cpu(inventory: &Inventory, rates: Option<&Lately<'_>>, on: &OnCpu<'_>) -> CpuWords {
     let cpu = on.processor.cpu;
     let place = inventory.machine.cpus.iter().find(|other| other.id == cpu);
     let kind = kind_of_core(inventory, cpu);
@@ -73,8 +93,8 @@ fn kind_of_core(inventory: &Inventory, cpu: CpuId) -> &'static str {
 }
 
 /// The busy share, the softirq share, and packets received, between two looks.
-fn lately(rates: &Rates, cpu: CpuId) -> (Option<f64>, Option<f64>, String) {
-    let Some(of) = rates.cpus.iter().find(|of| of.cpu == cpu) else { return (None, None, String::new()) };
+fn lately(rates: &Lately<'_>, cpu: CpuId) -> (Option<f64>, Option<f64>, String) {
+    let Some(of) = rates.cpus.get(&cpu) else { return (None, None, String::new()) };
     (of.busy, of.softirq, of.packets.to_string())
 }
 
@@ -87,9 +107,9 @@ fn since_start(processor: &Processor) -> (Option<f64>, Option<f64>, String) {
 }
 
 /// `poll-4 on 4 97%`: its name, where it may run if not everywhere, and how busy it is.
-fn running(inventory: &Inventory, rates: Option<&Rates>, thread: &Thread) -> String {
+fn running(inventory: &Inventory, rates: Option<&Lately<'_>>, thread: &Thread) -> String {
     let share = match rates {
-        Some(rates) => rates.threads.iter().find(|of| of.key == thread.key).map(|of| of.share),
+        Some(rates) => rates.threads.get(&thread.key).copied(),
         None => thread.share,
     };
     let mut said = visible(&thread.name);
@@ -102,9 +122,8 @@ fn running(inventory: &Inventory, rates: Option<&Rates>, thread: &Thread) -> Str
     said
 }
 
-fn rate_of(interrupt: &Interrupt, rates: Option<&Rates>) -> Option<f64> {
-    let of = rates?.interrupts.iter().find(|of| of.id == interrupt.id);
-    Some(of.map_or(0.0, |of| of.rate.0))
+fn rate_of(interrupt: &Interrupt, rates: Option<&Lately<'_>>) -> Option<f64> {
+    Some(rates?.interrupts.get(&interrupt.id).copied().unwrap_or(0.0))
 }
 
 /// `eth0 rx-3`, or the names of its actions.

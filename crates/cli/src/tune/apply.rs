@@ -1,7 +1,6 @@
 //! `warmcore host apply`.
 
-use super::plan::{self, Document};
-use super::{directory, watcher};
+use super::{directory, plan, watcher};
 use crate::args::tune::ApplyArguments;
 use crate::misuse::OrMisuse;
 use crate::terminal::counted;
@@ -10,14 +9,14 @@ use crate::{interrupt, messages};
 use miette::{IntoDiagnostic, WrapErr, miette};
 use std::path::Path;
 use warmcore_linux::tuning::{
-    Disk, JournalDirectory, Proposal, Step, StepOutcome, apply, changes, rivals, undo,
+    Disk, JournalDirectory, PlanDocument, Proposal, Step, StepOutcome, apply, changes, undo,
 };
 
 pub(super) fn run(arguments: &ApplyArguments) -> miette::Result<()> {
     let document = plan::read(&arguments.plan)?;
     let disk = disk(arguments.root.as_deref())?;
-    let proposals = document.proposals(&disk, &arguments.admission)?;
-    tell_hands(&document, &disk)?;
+    let (proposals, interferences) = plan::proposals(&document, &disk, &arguments.admission)?;
+    interferences.iter().for_each(messages::note);
     let printed = crate::output::print(difference(&document, &proposals).as_bytes());
     if !arguments.yes {
         printed?;
@@ -40,14 +39,6 @@ pub(super) fn disk(root: Option<&Path>) -> miette::Result<Disk> {
     let Some(root) = root else { return Ok(Disk::default()) };
     let found = root.canonicalize().or_misuse();
     Ok(Disk::below(&found.wrap_err_with(|| format!("cannot find the folder {}", root.display()))?))
-}
-
-/// Says who else changes what the plan sets.
-pub(super) fn tell_hands(document: &Document, disk: &Disk) -> miette::Result<()> {
-    for hand in rivals::on_system(&document.plan, disk).into_diagnostic()? {
-        messages::note(hand);
-    }
-    Ok(())
 }
 
 /// Makes the changes.
@@ -76,7 +67,7 @@ fn make(
 }
 
 /// The table of present and planned values.
-pub(super) fn difference(document: &Document, proposals: &[Proposal]) -> String {
+pub(super) fn difference(document: &PlanDocument, proposals: &[Proposal]) -> String {
     let mut table = table(["line", "setting", "now", "wanted", "reason", "expected gain"]);
     for proposal in proposals {
         let line = &document.plan.lines[proposal.step.line];

@@ -11,6 +11,7 @@ use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use warmcore_linux::tuning::persist::{Persistence, UNIT, persist};
+use warmcore_linux::tuning::rivals;
 use warmcore_record::atomic_file::Existing;
 
 pub(super) fn run(arguments: &PersistArguments) -> miette::Result<()> {
@@ -18,7 +19,7 @@ pub(super) fn run(arguments: &PersistArguments) -> miette::Result<()> {
     let document = plan::read(&arguments.plan)?;
     let disk = apply::disk(arguments.root.as_deref())?;
     let persistence = persist(&document.plan, &program, &arguments.admission.despite, &disk).or_misuse()?;
-    apply::tell_hands(&document, &disk)?;
+    rivals::on_system(&document.plan, &disk).into_diagnostic()?.iter().for_each(messages::note);
     persistence.unserved.iter().for_each(messages::note);
     let text = match &arguments.out {
         Some(out) => {

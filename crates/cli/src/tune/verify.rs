@@ -1,7 +1,6 @@
 //! `warmcore host verify`.
 
-use super::plan::{self, Document};
-use super::{apply, directory};
+use super::{apply, directory, plan};
 use crate::args::values::ProgramLine;
 use crate::args::verify::VerifyArguments;
 use crate::json::{self, Versioned};
@@ -15,7 +14,7 @@ use std::time::Duration;
 use warmcore_linux::Program;
 use warmcore_linux::counters::Kernel;
 use warmcore_linux::net::privilege_missing;
-use warmcore_linux::tuning::Disk;
+use warmcore_linux::tuning::{Disk, PlanDocument};
 use warmcore_measure::blocks::BlockDesign;
 use warmcore_measure::verify::built_in::BuiltIn;
 use warmcore_measure::verify::work::{TIMEOUT_FACTOR, Work};
@@ -31,7 +30,7 @@ pub(super) fn run(arguments: &VerifyArguments) -> miette::Result<()> {
     }
     let work = work(arguments, &document)?;
     let disk = Disk::default();
-    let proposals = document.proposals(&disk, &arguments.admission)?;
+    let (proposals, _) = plan::proposals(&document, &disk, &arguments.admission)?;
     let blocks = BlockDesign {
         count: arguments.blocks.into(),
         max_foreign: arguments.foreign,
@@ -61,7 +60,7 @@ pub(super) fn run(arguments: &VerifyArguments) -> miette::Result<()> {
         blocks,
         keep: arguments.keep,
     };
-    let findings = verification.run(interrupt::catch()?).map_err(|error| document.report(&error))?;
+    let findings = verification.run(interrupt::catch()?).map_err(|error| plan::report(&document, &error))?;
     let text = if arguments.json {
         json::pretty(&Versioned::new(SCHEMA, findings.results()))?
     } else {
@@ -75,7 +74,7 @@ fn words(line: &ProgramLine) -> Vec<OsString> {
 }
 
 /// How work is counted.
-fn work(arguments: &VerifyArguments, document: &Document) -> miette::Result<Work> {
+fn work(arguments: &VerifyArguments, document: &PlanDocument) -> miette::Result<Work> {
     if let Some(program) = &arguments.benchmark {
         return Ok(Work::Reported(words(program)));
     }
@@ -98,7 +97,7 @@ fn work(arguments: &VerifyArguments, document: &Document) -> miette::Result<Work
 }
 
 /// Announces what will be tried, and for how long.
-fn announced(document: &Document, work: &Work, arguments: &VerifyArguments) -> String {
+fn announced(document: &PlanDocument, work: &Work, arguments: &VerifyArguments) -> String {
     let models = model_plan::models_to_try(&document.plan);
     let runs = models.len() * usize::from(arguments.blocks);
     let names = models.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");

@@ -12,6 +12,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
+use warmcore_linux::Probe;
 use warmcore_linux::fake::{Tree, hosts};
 
 fn written(tree: &Tree) -> (TempDir, String) {
@@ -279,4 +280,72 @@ fn the_largest_host_is_shown_in_half_a_second() {
     times.sort();
     println!("median {:?}, from {:?} to {:?}", times[3], times[0], times[6]);
     assert!(times[3] < Duration::from_millis(500), "{times:?}");
+}
+
+/// A capture that a full disk has cut short passes for none.
+#[test]
+fn a_capture_that_cannot_be_written_whole_is_not_left_and_one_that_is_not_whole_is_refused() {
+    let (folder, path) = folder_with("");
+    // A file may have one block, and a longer one is an error instead of a signal.
+    let script = "trap '' XFSZ; ulimit -f 1; exec \"$0\" host capture copy --example balanced";
+    let limited = Command::new("sh")
+        .args(["-c", script, env!("CARGO_BIN_EXE_warmcore")])
+        .current_dir(&path)
+        .output()
+        .expect("sh is there");
+    let error = text(&limited.stderr);
+    assert_eq!(limited.status.code(), Some(1), "{error}");
+    assert!(error.contains("cannot write the capture into copy"), "{error}");
+    assert_eq!(crate::names(&path), ["mine.toml"]);
+
+    let done = warmcore(&["host", "capture", "copy", "--example", "balanced"], &path);
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    assert_eq!(crate::names(&path), ["copy", "mine.toml"]);
+    shown(&["--root", "copy"], &path);
+    fs::create_dir_all(path.join("copy/warmcore")).expect("a folder");
+    fs::write(path.join("copy/warmcore/unfinished"), "").expect("a file");
+    for command in [&["host", "show", "--root", "copy"][..], &["host", "plan", "--root", "copy"]] {
+        let refused = failure(command, folder.path());
+        assert!(refused.contains("is not a whole capture") && refused.contains("take it again"), "{refused}");
+    }
+}
+
+#[test]
+fn both_halves_of_a_capture_are_of_one_host() {
+    let (_folder, root) = written(&hosts::small_vm());
+    let earlier = Path::new(&root).join("earlier");
+    fs::remove_dir_all(&earlier).expect("a folder");
+    hosts::two_socket_server().earlier(10.0).write_to(&earlier).expect("a tree can be written");
+    let refused = failure(&["host", "show", "--root", &root], Path::new("."));
+    assert!(refused.contains("is not at the host of the second: its list of NUMA nodes is"), "{refused}");
+}
+
+#[test]
+fn control_characters_of_a_host_are_escaped_in_its_page() {
+    let mut tree = hosts::small_vm();
+    let cpuinfo = tree.files["proc/cpuinfo"].replace("model name\t: ", "model name\t: \x1b[31mred\u{202e}");
+    tree.put("proc/cpuinfo", cpuinfo);
+    let (folder, root) = written(&tree);
+    shown(&["--root", &root, "--html", "page.html"], folder.path());
+    let page = fs::read_to_string(folder.path().join("page.html")).expect("a page");
+    assert!(page.contains("\\u{1b}[31mred\\u{202e}"), "the name is there");
+    assert!(!page.contains(|letter: char| letter.is_control() && !matches!(letter, '\n' | '\t')));
+    assert!(!page.contains('\u{202e}'));
+}
+
+/// What no plan can be made for is said before the host is watched.
+#[test]
+fn a_restricted_process_is_refused_before_the_host_is_watched() {
+    let online = Probe::new().online().expect("this machine").len();
+    if online < 2 {
+        return println!("skipped: needs two cpus");
+    }
+    let program = env!("CARGO_BIN_EXE_warmcore");
+    let refused = Command::new("taskset")
+        .args(["-c", "0", program, "host", "plan", "--sample", "60"])
+        .output()
+        .expect("taskset is there");
+    let error = text(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(1), "{error}");
+    assert!(error.contains("no plan: ") && !error.contains("Watching the host"), "{error}");
 }

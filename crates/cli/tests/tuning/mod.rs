@@ -11,6 +11,7 @@ mod verify;
 use crate::{failure, refusal, text, warmcore};
 use std::fs;
 use std::path::PathBuf;
+use std::process::{Command, Stdio};
 use tempfile::TempDir;
 use warmcore_linux::fake::Tree;
 use warmcore_topology::synthetic;
@@ -185,6 +186,50 @@ fn a_link_in_a_capture_shows_nothing_of_this_machine_and_a_name_begins_no_line()
     let shown = place.run(&["host", "show", "--root", "root"]);
     assert!(!shown.contains("theirs"), "{shown}");
     assert!(shown.contains("a\\nb"), "{shown}");
+}
+
+/// Who reads along decides nothing.
+#[test]
+fn a_plan_is_applied_though_standard_output_is_closed() {
+    for flags in [&["--yes"][..], &["--yes", "--confirm-within", "60s"]] {
+        let place = Place::new();
+        let mut child = Command::new(env!("CARGO_BIN_EXE_warmcore"))
+            .args(Place::apply(flags))
+            .current_dir(&place.path)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the binary can be run");
+        drop(child.stdout.take());
+        let ended = child.wait_with_output().expect("a child's output");
+        let error = text(&ended.stderr);
+        assert!(
+            !error.contains("panicked") && ended.status.code().is_some_and(|code| code <= 1),
+            "{ended:?}"
+        );
+        assert!(error.contains("standard output cannot be written to"), "{error}");
+        assert_eq!(place.mask(), "4", "{error}");
+        assert!(place.path.join("journals/active.journal").exists());
+        assert!(place.run(&UNDO).contains("2 values restored"));
+        assert_eq!(place.mask(), "f\n");
+        assert!(place.run(&UNDO).contains("Nothing to undo"));
+    }
+}
+
+/// A folder that is gone holds no values that are as they were.
+#[test]
+fn a_journal_is_kept_while_its_root_is_gone() {
+    let place = Place::new();
+    place.run(&Place::apply(&["--yes"]));
+    fs::rename(place.path.join("root"), place.path.join("away")).expect("a folder");
+    for flags in [&[][..], &["--force"]] {
+        let refused = failure(&[&UNDO[..], flags].concat(), &place.path);
+        assert!(refused.contains("nothing was restored") && refused.contains("/root"), "{refused}");
+        assert!(place.path.join("journals/active.journal").exists(), "{refused}");
+    }
+    fs::rename(place.path.join("away"), place.path.join("root")).expect("a folder");
+    assert!(place.run(&UNDO).contains("2 values restored"));
 }
 
 #[test]

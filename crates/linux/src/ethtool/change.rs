@@ -4,7 +4,7 @@ use super::{Channels, DriverSettings, Feature, Indirection};
 use rustix::io::Errno;
 
 /// A setting of a driver.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum DriverSetting {
     /// The numbers of channels, of the kinds that have a number here. As text: `combined 4`, or
     /// `receive 2 transmit 2`.
@@ -16,7 +16,7 @@ pub enum DriverSetting {
 }
 
 /// Numbers of channels by kind; `None` for a kind that is not of interest.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct ChannelCounts {
     /// Channels that receive and transmit.
     pub combined: Option<u32>,

@@ -1,10 +1,11 @@
-//! Fault injection for tuning: makes a chosen change fail, or kills the process at it.
+//! Fault injection for tuning: makes a chosen change fail, or kills the process at it. Reads are counted.
 
 use crate::ethtool::DriverSetting;
 use crate::tuning::{Disk, System};
 use rustix::io::Errno;
 use rustix::process::{Signal, getpid, kill_process};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use warmcore_topology::CpuSet;
@@ -32,13 +33,14 @@ pub struct FaultInjector {
     permanent: bool,
     fault: InjectedFault,
     changes: Cell<usize>,
+    reads: RefCell<BTreeMap<String, usize>>,
 }
 
 impl FaultInjector {
     /// Injects `fault` once, at change number `at` to `disk`.
     #[must_use]
     pub fn once(disk: Disk, at: usize, fault: InjectedFault) -> Self {
-        Self { disk, at, permanent: false, fault, changes: Cell::new(0) }
+        Self { disk, at, permanent: false, fault, changes: Cell::new(0), reads: RefCell::default() }
     }
 
     /// Injects `fault` at change number `at` and at every later change.
@@ -51,6 +53,16 @@ impl FaultInjector {
     #[must_use]
     pub fn changes(&self) -> usize {
         self.changes.get()
+    }
+
+    /// How often each file was read, and each directory listed, so far.
+    #[must_use]
+    pub fn reads(&self) -> BTreeMap<String, usize> {
+        self.reads.borrow().clone()
+    }
+
+    fn count_read(&self, path: &str) {
+        *self.reads.borrow_mut().entry(path.to_owned()).or_default() += 1;
     }
 
     fn change(&self, full: impl Fn() -> io::Result<()>, half: impl Fn() -> io::Result<()>) -> io::Result<()> {
@@ -85,10 +97,12 @@ impl System for FaultInjector {
     }
 
     fn read(&self, file: &str) -> io::Result<String> {
+        self.count_read(file);
         self.disk.read(file)
     }
 
     fn entries(&self, directory: &str) -> io::Result<Vec<String>> {
+        self.count_read(directory);
         self.disk.entries(directory)
     }
 

@@ -10,10 +10,11 @@ use super::identity::{Direction, Queue};
 use super::interrupts::Interrupt;
 use super::mask;
 use super::pci::{PciAddress, PciDevice};
-use crate::ethtool::{self, DriverSettings, Threaded};
+use crate::ethtool::{self, DriverSettings, Napi, Threaded};
 use crate::probe::Malformed;
 use crate::tree::Tree;
 use serde::Serialize;
+use std::collections::BTreeMap;
 use warmcore_topology::CpuSet;
 
 const INTERFACES: &str = "sys/class/net";
@@ -83,16 +84,16 @@ impl Interface {
         self.driver.is_some() || self.device.is_some()
     }
 
-    /// The queue whose NAPI instance has the interrupt with this number; `None` if the kernel does not say.
-    fn queue_of_interrupt(&self, number: u32) -> Option<Queue> {
-        let instances = &self.driver_settings.as_ref()?.napi;
-        let napi = instances.iter().find(|napi| napi.interrupt == Some(number))?;
-        match (napi.receive.first(), napi.transmit.first()) {
+    /// The queues of its NAPI instances, by the numbers of their interrupts, where the kernel says.
+    fn queues_by_interrupt(&self) -> impl Iterator<Item = (u32, Queue)> {
+        let queue = |napi: &Napi| match (napi.receive.first(), napi.transmit.first()) {
             (Some(&number), Some(_)) => Some(Queue { direction: Direction::Both, number }),
             (Some(&number), None) => Some(Queue { direction: Direction::Receive, number }),
             (None, Some(&number)) => Some(Queue { direction: Direction::Transmit, number }),
             (None, None) => None,
-        }
+        };
+        let instances = self.driver_settings.iter().flat_map(|settings| &settings.napi);
+        instances.filter_map(move |napi| Some((napi.interrupt?, queue(napi)?)))
     }
 }
 
@@ -108,15 +109,19 @@ pub(super) fn read(tree: &Tree, devices: &[PciDevice]) -> Result<Vec<Interface>,
 
 /// Completes interrupts whose names do not tell their queue, by what the kernel says of NAPI instances.
 pub(super) fn name_queues(interrupts: &mut [Interrupt], interfaces: &[Interface]) {
+    let mut by_number: BTreeMap<u32, Vec<(&str, Queue)>> = BTreeMap::new();
+    for interface in interfaces {
+        for (number, queue) in interface.queues_by_interrupt() {
+            by_number.entry(number).or_default().push((&interface.name, queue));
+        }
+    }
     for interrupt in interrupts.iter_mut().filter(|interrupt| interrupt.queue.is_none()) {
         let may_be_of =
-            |interface: &&Interface| interrupt.interface.as_ref().is_none_or(|name| *name == interface.name);
-        for interface in interfaces.iter().filter(may_be_of) {
-            if let Some(queue) = interface.queue_of_interrupt(interrupt.number) {
-                interrupt.interface = Some(interface.name.clone());
-                interrupt.queue = Some(queue);
-                break;
-            }
+            |(name, _): &&(&str, Queue)| interrupt.interface.as_ref().is_none_or(|own| own == name);
+        let mut found = by_number.get(&interrupt.number).into_iter().flatten();
+        if let Some(&(name, queue)) = found.find(may_be_of) {
+            interrupt.interface = Some(name.to_owned());
+            interrupt.queue = Some(queue);
         }
     }
 }

@@ -35,6 +35,9 @@ pub struct Interrupt {
     pub managed: Managed,
     /// The PCI devices that use it.
     pub devices: Vec<PciAddress>,
+    /// Whether another interrupt of one of these has the same actions, so that no line of a plan can name it.
+    #[serde(skip)]
+    pub shares_name: bool,
     /// The network interface it serves.
     pub interface: Option<String>,
     /// The queue of that interface, as the name of an action shows it, or else its place among the device's
@@ -108,11 +111,29 @@ pub(super) fn read(tree: &Tree, table: &Table, devices: &[PciDevice]) -> Result<
             }
             .unwrap_or_else(|| managed_by_mode(tree, &file("smp_affinity_list"))),
             devices: used_by.iter().map(|device| device.address.clone()).collect(),
+            shares_name: false,
             interface,
             queue: queue.flatten(),
         })
     };
-    table.lines.iter().map(interrupt).collect()
+    let mut interrupts: Vec<Interrupt> = table.lines.iter().map(interrupt).collect::<Result<_, _>>()?;
+    note_shared_names(&mut interrupts);
+    Ok(interrupts)
+}
+
+/// Notes which interrupts have the same actions as another one of their device.
+fn note_shared_names(interrupts: &mut [Interrupt]) {
+    let mut counts: BTreeMap<(PciAddress, Vec<String>), usize> = BTreeMap::new();
+    let names = |of: &Interrupt| {
+        let actions = of.id.actions.clone();
+        of.devices.clone().into_iter().map(move |device| (device, actions.clone()))
+    };
+    for name in interrupts.iter().flat_map(names) {
+        *counts.entry(name).or_default() += 1;
+    }
+    for interrupt in interrupts {
+        interrupt.shares_name = names(interrupt).any(|name| counts[&name] > 1);
+    }
 }
 
 /// Returns the counts that the architecture keeps in addition.
@@ -170,7 +191,7 @@ fn managed_by_mode(tree: &Tree, file: &str) -> Managed {
 /// Finds the PCI devices that own an interrupt.
 struct InterruptOwners<'a> {
     by_number: BTreeMap<u32, Vec<&'a PciDevice>>,
-    devices: &'a [PciDevice],
+    by_address: BTreeMap<&'a PciAddress, &'a PciDevice>,
 }
 
 impl<'a> InterruptOwners<'a> {
@@ -181,7 +202,8 @@ impl<'a> InterruptOwners<'a> {
                 by_number.entry(number).or_default().push(device);
             }
         }
-        Self { by_number, devices }
+        let by_address = devices.iter().map(|device| (&device.address, device)).collect();
+        Self { by_number, by_address }
     }
 
     /// Returns the devices of an interrupt, found by its number, or else by the address that newer
@@ -190,8 +212,8 @@ impl<'a> InterruptOwners<'a> {
         if let Some(devices) = self.by_number.get(&line.number) {
             return devices.clone();
         }
-        let address = address_in(&line.chip);
-        self.devices.iter().filter(|device| Some(&device.address) == address.as_ref()).collect()
+        let device = address_in(&line.chip).and_then(|address| self.by_address.get(&address).copied());
+        device.into_iter().collect()
     }
 }
 

@@ -36,7 +36,7 @@
 //! An inventory holds counts since boot. [`Rates`] are computed from two inventories.
 //!
 //! Invariants: nothing is read that identifies this machine (addresses, serial numbers, host names,
-//! arguments of programs); a file that vanishes while the inventory is taken is no error; and the
+//! arguments of programs), but the id of the boot, which is drawn anew at each start; a file that vanishes while the inventory is taken is no error; and the
 //! inventory of a [recorded](crate::capture) tree equals the one taken during the recording.
 
 mod activity;
@@ -134,6 +134,9 @@ pub struct Inventory {
     /// What the probe could not find out about the machine.
     #[serde(skip)]
     pub warnings: Vec<Warning>,
+    /// The id of the boot, which the kernel draws at each start; `None` where it is hidden.
+    #[serde(skip)]
+    boot: Option<String>,
     /// The processor time of each process, by number and start, for the next inventory.
     #[serde(skip)]
     ran: BTreeMap<(u32, u64), Nanos>,
@@ -200,6 +203,7 @@ impl Probe {
         warnings: Vec<Warning>,
         ran: &BTreeMap<(u32, u64), Nanos>,
     ) -> Result<Inventory, ProbeError> {
+        self.require_finished()?;
         let tree = self.tree();
         let uptime = uptime(tree)?;
         let online: Vec<CpuId> = machine.cpus.iter().map(|cpu| cpu.id).collect();
@@ -233,12 +237,55 @@ impl Probe {
             read_only: container::read_only(tree),
             machine,
             warnings,
+            boot: tree.text("proc/sys/kernel/random/boot_id"),
             ran: processes.ran,
         })
     }
 }
 
 impl Inventory {
+    /// How `later` differs in what does not change while a host runs: what it is, and its values here and there. `None` for
+    /// two looks at one host, the later one second.
+    fn difference(&self, later: &Self) -> Option<(&'static str, String, String)> {
+        let known = |text: &Option<String>| text.clone().unwrap_or_default();
+        let cpus = |of: &Self| of.present.as_ref().map(ToString::to_string);
+        let nodes = |of: &Self| {
+            let nodes: Vec<String> = of.nodes.iter().map(|node| format!("\"{node}\"")).collect();
+            (!nodes.is_empty()).then(|| nodes.join(", "))
+        };
+        let uptime = |of: &Self| of.uptime.map(|uptime| format!("{:.2} s", uptime.secs()));
+        let is_backwards = self.uptime.zip(later.uptime).is_some_and(|(first, second)| second < first);
+        let kernel = |of: &Self| of.conditions.kernel.clone();
+        let both = [
+            ("id of the boot", self.boot.clone(), later.boot.clone()),
+            ("kernel", kernel(self), kernel(later)),
+            ("list of present cpus", cpus(self), cpus(later)),
+            ("list of NUMA nodes", nodes(self), nodes(later)),
+        ];
+        // What one of them hides tells nothing.
+        let differs =
+            |of: &(_, Option<String>, Option<String>)| of.1.is_some() && of.2.is_some() && of.1 != of.2;
+        let backwards = is_backwards.then(|| ("uptime", uptime(self), uptime(later)));
+        let (what, here, there) = both.into_iter().find(differs).or(backwards)?;
+        Some((what, known(&here), known(&there)))
+    }
+
+    /// Why not the whole host can be seen and changed from here, in words; `None` if it can. That takes no watching.
+    #[must_use]
+    pub fn restriction(&self) -> Option<String> {
+        let (online, allowed) = (self.machine.online(), &self.machine.limits.allowed);
+        // A process started by the system may not run on isolated cpus, but still sees the whole host.
+        let missing = online.difference(allowed).difference(&self.special_cpus.isolated);
+        if let Some(sign) = self.container.first() {
+            return Some(format!("this is a container ({sign})"));
+        }
+        if !missing.is_empty() {
+            return Some(format!("this process may use cpus {allowed} of {online} only"));
+        }
+        let places = self.read_only.join(", ");
+        (!places.is_empty()).then(|| format!("{places} cannot be written to"))
+    }
+
     /// When process `pid` started, in kernel ticks since boot; `None` if there is no such process.
     #[must_use]
     pub fn process_began(&self, pid: u32) -> Option<u64> {
@@ -249,13 +296,24 @@ impl Inventory {
 const ONLINE: &str = "sys/devices/system/cpu/online";
 const PRESENT: &str = "sys/devices/system/cpu/present";
 
-/// Parses `350735.47 234388.90`: seconds since boot, and idle seconds of all cpus.
+/// The file with the uptime.
+pub(crate) const UPTIME: &str = "proc/uptime";
+
+/// What it holds.
+pub(crate) const UPTIME_EXPECTED: &str = "a number of seconds since the start of the machine";
+
+/// Parses `350735.47 234388.90`: seconds since boot, and idle seconds of all cpus. `None` for what is no time, or longer
+/// than any machine runs.
+pub(crate) fn uptime_seconds(text: &str) -> Option<f64> {
+    /// More than three centuries. Times are counted in nanoseconds, and in ticks.
+    const LONGEST: f64 = 1e10;
+    let seconds = text.split_whitespace().next()?.parse::<f64>().ok()?;
+    (0.0..=LONGEST).contains(&seconds).then_some(seconds)
+}
+
 fn uptime(tree: &Tree) -> Result<Option<Nanos>, Malformed> {
-    const UPTIME: &str = "proc/uptime";
     let Some(text) = tree.text(UPTIME) else { return Ok(None) };
-    let seconds = text.split_whitespace().next().and_then(|word| word.parse::<f64>().ok());
-    let seconds = seconds.filter(|seconds| seconds.is_finite() && *seconds >= 0.0);
-    let seconds = seconds.ok_or_else(|| tree.malformed(UPTIME, &text, "a number of seconds"))?;
+    let seconds = uptime_seconds(&text).ok_or_else(|| tree.malformed(UPTIME, &text, UPTIME_EXPECTED))?;
     Ok(Some(Nanos::from_secs(seconds)))
 }
 

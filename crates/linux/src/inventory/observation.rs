@@ -37,9 +37,14 @@ impl Observation {
     /// Observes a host from the look of one probe to that of another: of both halves of a capture.
     ///
     /// # Errors
-    /// As for [`Probe::inventory`].
+    /// As for [`Probe::inventory`], and if they are of different hosts or boots, or in the wrong order.
     pub fn of_probes(earlier: &Probe, later: &Probe) -> Result<Self, ProbeError> {
-        Self::beginning(earlier)?.next(later)
+        let beginning = Self::beginning(earlier)?;
+        let end = beginning.next(later)?;
+        match beginning.inventory.difference(&end.inventory) {
+            Some((what, earlier, later)) => Err(ProbeError::AnotherHost { what, earlier, later }),
+            None => Ok(end),
+        }
     }
 
     /// Looks once, without an interval.
@@ -55,7 +60,10 @@ impl Observation {
     }
 
     /// The look at the beginning of an interval.
-    fn beginning(probe: &Probe) -> Result<Self, ProbeError> {
+    ///
+    /// # Errors
+    /// As for [`Probe::inventory`].
+    pub fn beginning(probe: &Probe) -> Result<Self, ProbeError> {
         Ok(Self { received: probe.received()?, ..Self::single(probe.inventory()?) })
     }
 

@@ -8,6 +8,7 @@
 use super::identity::{Direction, Queue};
 use super::interfaces::Interface;
 use super::interrupts::Interrupt;
+use std::collections::BTreeMap;
 
 /// Parts of the names of interrupts that serve no queue.
 const ADMINISTRATION: [&str; 9] =
@@ -15,13 +16,18 @@ const ADMINISTRATION: [&str; 9] =
 
 /// Tells the queues of interfaces whose interrupts have no queue in their names.
 pub(super) fn number_queues(interrupts: &mut [Interrupt], interfaces: &[Interface]) {
+    let mut by_interface: BTreeMap<String, Vec<&mut Interrupt>> = BTreeMap::new();
+    for interrupt in interrupts {
+        if let Some(name) = interrupt.interface.clone() {
+            by_interface.entry(name).or_default().push(interrupt);
+        }
+    }
     for interface in interfaces {
-        let is_own = |of: &Interrupt| of.interface.as_deref() == Some(interface.name.as_str());
-        if interrupts.iter().any(|of| is_own(of) && of.queue.is_some()) {
+        let Some(mut own) = by_interface.remove(&interface.name) else { continue };
+        if own.iter().any(|of| of.queue.is_some()) {
             continue;
         }
-        let serves = |of: &&mut Interrupt| is_own(of) && of.id.input.is_some() && !is_administration(of);
-        let mut own: Vec<&mut Interrupt> = interrupts.iter_mut().filter(serves).collect();
+        own.retain(|of| of.id.input.is_some() && !is_administration(of));
         own.sort_by_key(|interrupt| interrupt.id.input);
         let [receive, transmit] = [interface.receive.len(), interface.transmit.len()];
         let directions: &[Direction] = match own.len() {

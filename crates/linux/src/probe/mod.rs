@@ -24,7 +24,7 @@ mod warning;
 pub use crate::tree::Malformed;
 pub use warning::{Shortfall, Warning};
 
-use crate::capture::Recording;
+use crate::capture::{Recording, UNFINISHED};
 use crate::fake;
 use crate::tree::Tree;
 use std::path::{Path, PathBuf};
@@ -54,6 +54,29 @@ pub enum ProbeError {
     NoCpus {
         /// The root below which files were read.
         root: PathBuf,
+    },
+    /// A capture is not whole.
+    #[error(
+        "`{}` is not a whole capture: it was still being written (`{}` is there), as when a disk is full: take it again",
+        root.display(), crate::capture::UNFINISHED
+    )]
+    Unfinished {
+        /// The root.
+        root: PathBuf,
+    },
+    /// Two looks are not at one host.
+    #[error(
+        "the first look, in `{}`, is not at the host of the second: its {what} is {}, and that of the second is {}: \
+         expected both halves of one capture",
+        crate::inventory::EARLIER, earlier.escape_debug(), later.escape_debug()
+    )]
+    AnotherHost {
+        /// What differs.
+        what: &'static str,
+        /// What the first look saw.
+        earlier: String,
+        /// What the second one saw.
+        later: String,
     },
     /// The process may run on none of the online cpus.
     #[error("none of the online cpus {online} may be used: affinity mask and cpuset allow {allowed}")]
@@ -123,6 +146,7 @@ impl Probe {
     /// If a file is malformed, or no usable cpu can be found.
     pub fn machine(&self) -> Result<Probed, ProbeError> {
         let tree = self.tree();
+        self.require_finished()?;
         let mut warnings = Warnings::default();
         let online = self.online_with(&mut warnings)?;
         let cpus = cpus::read(tree, &online, &mut warnings)?;
@@ -130,6 +154,15 @@ impl Probe {
         let limits = limits::read(tree, &online, &mut warnings)?;
         let name = model_name::read(tree, &mut warnings);
         Ok(Probed { machine: Machine { name, cpus, caches, limits }, warnings: warnings.into_list() })
+    }
+
+    /// Fails on a capture that was never finished.
+    pub(crate) fn require_finished(&self) -> Result<(), ProbeError> {
+        let tree = self.tree();
+        match !tree.is_live() && tree.has(UNFINISHED) {
+            true => Err(ProbeError::Unfinished { root: tree.root().to_owned() }),
+            false => Ok(()),
+        }
     }
 
     /// Reads which cpus are online, whether this process may run there or not.

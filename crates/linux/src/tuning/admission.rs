@@ -2,6 +2,7 @@
 //! other program would undo it.
 
 use super::plan::Plan;
+use super::rivals::Interference;
 use super::system::System;
 use super::{cpuset, rivals};
 use crate::Probe;
@@ -40,11 +41,16 @@ pub enum AdmissionError {
     Unreadable(#[from] io::Error),
 }
 
-/// Checks whether `plan`, which must pass [`Plan::check`], may be applied.
+/// Checks whether `plan`, which must pass [`Plan::check`], may be applied. Returns what interferes with it all the same:
+/// programs that were accepted or change other settings, and files.
 ///
 /// # Errors
 /// All fields that do not fit this machine, or else the first other reason.
-pub fn admit(plan: &Plan, system: &dyn System, admission: &AdmissionOptions) -> Result<(), AdmissionError> {
+pub fn admit(
+    plan: &Plan,
+    system: &dyn System,
+    admission: &AdmissionOptions,
+) -> Result<Vec<Interference>, AdmissionError> {
     let mut faults = plan.differences(system)?;
     let cpus = Cpus::read(system)?;
     for (index, line) in plan.lines.iter().enumerate() {
@@ -55,11 +61,16 @@ pub fn admit(plan: &Plan, system: &dyn System, admission: &AdmissionOptions) -> 
     if !faults.is_empty() {
         return Err(AdmissionError::Mismatch(faults));
     }
-    let mut rivals = rivals::undoing(plan, system)?.into_iter();
-    match rivals.find(|(rival, _)| !admission.despite.iter().any(|name| name == rival.name)) {
-        Some((rival, interrupts)) => Err(AdmissionError::Rival(Box::new(rival), interrupts)),
-        None => Ok(()),
-    }
+    let interferences = rivals::on_system(plan, system)?;
+    let refused = interferences.iter().find_map(|interference| match interference {
+        Interference::Undoes(rival, interrupts)
+            if !admission.despite.iter().any(|name| name == rival.name) =>
+        {
+            Some(AdmissionError::Rival(Box::new(rival.clone()), interrupts.clone()))
+        }
+        _ => None,
+    });
+    refused.map_or(Ok(interferences), Err)
 }
 
 /// The cpus of the machine, and those that a plan may use.

@@ -4,6 +4,7 @@ use super::interrupt::Interrupt;
 use super::journal::Journal;
 use super::journal_error::JournalError;
 use super::location::{LocateError, Location};
+use super::locator::Locator;
 use super::plan::Setting;
 use super::refusal::Refusal;
 use super::step::{Step, StepError, StepKind, propose};
@@ -135,8 +136,9 @@ type Failed = (usize, Problem);
 /// Applies every step. Returns the outcomes in the order of the journal.
 fn apply_all(journal: &mut Journal<'_>, stop: &AtomicBool) -> Result<Vec<StepOutcome>, Failed> {
     let mut outcomes = Vec::new();
+    let at = Locator::new(journal.system());
     for _ in 0..ROUNDS {
-        apply_rest(journal, stop, &mut outcomes)?;
+        apply_rest(journal, stop, &mut outcomes, &at)?;
         for (first, late) in late_threads(journal)? {
             journal.add(late).map_err(|error| (first, error.into()))?;
         }
@@ -152,34 +154,35 @@ fn apply_rest(
     journal: &mut Journal<'_>,
     stop: &AtomicBool,
     outcomes: &mut Vec<StepOutcome>,
+    at: &Locator<'_>,
 ) -> Result<(), Failed> {
     for index in outcomes.len()..journal.steps().len() {
         let applied = match stop.load(Ordering::SeqCst) {
             true => Err(Problem::Interrupted),
-            false => apply_step(journal, index),
+            false => apply_step(journal, index, at),
         };
         outcomes.push(applied.map_err(|problem| (index, problem))?);
     }
     Ok(())
 }
 
-fn apply_step(journal: &mut Journal<'_>, index: usize) -> Result<StepOutcome, Problem> {
+fn apply_step(journal: &mut Journal<'_>, index: usize, at: &Locator<'_>) -> Result<StepOutcome, Problem> {
     let (system, step) = (journal.system(), journal.steps()[index].0.clone());
     match step.kind {
         StepKind::Changed => {}
-        StepKind::Deferred => return add_deferred(journal, &step),
+        StepKind::Deferred => return add_deferred(journal, &step, at),
         // Begun but not done: so undo restores it whatever it reads then.
         StepKind::Restored => {
             journal.note_begun(index)?;
             return Ok(StepOutcome::Applied);
         }
     }
-    let place = match step.set.locate(system) {
+    let place = match step.set.locate(at) {
         Err(LocateError::Absent(_)) if may_end(&step) => return Ok(StepOutcome::Ended),
         located => located?,
     };
     let wanted = step.set.wanted();
-    let read = || place.read(system).map_err(|error| Refusal::from_error(&error));
+    let read = || place.read(system).map_err(|error| Refusal::from_error(&error, &step.set));
     match read() {
         Err(Refusal::Vanished(_)) if may_end(&step) => return Ok(StepOutcome::Ended),
         now if now.as_ref() != Ok(&step.original) => return Err(Problem::Changed(place.shown(&now?))),
@@ -187,8 +190,11 @@ fn apply_step(journal: &mut Journal<'_>, index: usize) -> Result<StepOutcome, Pr
     }
     journal.note_begun(index)?;
     let text = place.text(&wanted, &step.original);
-    let written =
-        text.and_then(|text| place.write(system, &text)).map_err(|error| Refusal::from_error(&error));
+    let written = text.and_then(|text| place.write(system, &text));
+    let written = written.map_err(|error| Refusal::from_error(&error, &step.set));
+    if matches!(step.set, Setting::Channels { .. }) {
+        at.forget();
+    }
     let reading = match written.and_then(|()| read()) {
         Err(Refusal::Vanished(_)) if may_end(&step) => return Ok(StepOutcome::Ended),
         reading => reading?,
@@ -207,10 +213,10 @@ fn apply_step(journal: &mut Journal<'_>, index: usize) -> Result<StepOutcome, Pr
 
 /// Adds the steps that take the place of a deferred one, now that its setting can be found. They are applied
 /// after all that the journal has already.
-fn add_deferred(journal: &mut Journal<'_>, step: &Step) -> Result<StepOutcome, Problem> {
+fn add_deferred(journal: &mut Journal<'_>, step: &Step, at: &Locator<'_>) -> Result<StepOutcome, Problem> {
     let system = journal.system();
-    for part in step.set.split(system)? {
-        let place = part.locate(system)?;
+    for part in step.set.split(at)? {
+        let place = part.locate(at)?;
         let proposal = propose(step.line, part, false, &place, system)?;
         if proposal.changes {
             journal.add(proposal.step)?;

@@ -6,8 +6,10 @@
 //! makes new queues again, with its own values: undo then restores those that were there before
 //! ([`Settings that a change resets`](reset_by)).
 
-use super::interrupt::Interrupt;
+use super::interrupt::{DeviceInterrupts, Interrupt};
 use super::location::Value;
+use super::locator::Locator;
+use super::original;
 use super::pci;
 use super::plan::{Plan, Setting, SpreadQueues};
 use super::step::{Step, StepKind};
@@ -54,7 +56,8 @@ pub(super) fn defers(interfaces: &[String], set: &Setting) -> bool {
 
 /// The steps that restore, on undo, what a change of the channels of `interface` resets: the steering of its
 /// queues, its RSS table and the cpus of its interrupts, as they are now.
-pub(super) fn reset_by(line: usize, interface: &str, system: &dyn System) -> Vec<Step> {
+pub(super) fn reset_by(line: usize, interface: &str, at: &Locator<'_>) -> Vec<Step> {
+    let system = at.system();
     let mut settings = queue_settings(interface, system);
     settings.extend(interrupt_settings(interface, system));
     settings.push(Setting::Indirection { interface: interface.to_owned(), queues: SpreadQueues::First(1) });
@@ -62,7 +65,9 @@ pub(super) fn reset_by(line: usize, interface: &str, system: &dyn System) -> Vec
         // Names in a capture may be such as no journal holds.
         set.check().ok()?;
         // What cannot be read cannot be restored either: an interface with one queue has no XPS.
-        let original = set.locate(system).ok()?.read(system).ok()?;
+        let place = set.locate(at).ok()?;
+        let original = place.read(system).ok()?;
+        original::check("value", &set, &place, &original, system).ok()?;
         Some(Step { line, set, original, whole: false, origin: None, kind: StepKind::Restored })
     };
     settings.into_iter().filter_map(step).collect()
@@ -91,7 +96,8 @@ fn queue_settings(interface: &str, system: &dyn System) -> Vec<Setting> {
 
 fn interrupt_settings(interface: &str, system: &dyn System) -> Vec<Setting> {
     let Some(device) = pci::device_of(interface, system) else { return Vec::new() };
-    let interrupts = Interrupt::of_device(system, &device).unwrap_or_default();
+    let interrupts =
+        DeviceInterrupts::read(system, &device).map(DeviceInterrupts::into_all).unwrap_or_default();
     let setting = |interrupt: Interrupt| Setting::Interrupt {
         device: device.clone(),
         action: Some(interrupt.action),
@@ -109,6 +115,18 @@ pub(super) fn queues_after(counts: ChannelCounts, receive: u32, transmit: u32) -
         (combined, own) => combined.unwrap_or(0).saturating_add(own.unwrap_or(0)),
     };
     (after(counts.receive, receive), after(counts.transmit, transmit))
+}
+
+/// The most receive and transmit queues that an interface with these can have after the channels were changed to
+/// `counts`. How many channels of a kind that is not named it has, its queues tell only in part: those that it has more
+/// of one kind than of the other are no combined ones.
+pub(super) fn most_after(counts: ChannelCounts, receive: u32, transmit: u32) -> (u32, u32) {
+    let both = counts.combined.unwrap_or(receive.min(transmit));
+    let after = |own: Option<u32>, now: u32, other: u32| match (counts.combined, own) {
+        (None, None) => now,
+        (_, own) => both.saturating_add(own.unwrap_or(now.saturating_sub(other))),
+    };
+    (after(counts.receive, receive, transmit), after(counts.transmit, transmit, receive))
 }
 
 impl Plan {
@@ -172,5 +190,14 @@ mod tests {
         assert_eq!(queues_after(counts(Some(8), None, None), 4, 4), (8, 8));
         assert_eq!(queues_after(counts(None, Some(2), None), 4, 3), (2, 3));
         assert_eq!(queues_after(counts(Some(2), Some(1), None), 4, 4), (3, 2));
+    }
+
+    #[test]
+    fn queues_of_channels_that_are_not_named_may_stay() {
+        assert_eq!(most_after(counts(Some(4), None, None), 8, 8), (4, 4));
+        assert_eq!(most_after(counts(Some(4), None, None), 10, 8), (6, 4), "two only receive");
+        assert_eq!(most_after(counts(Some(4), Some(0), Some(0)), 10, 8), (4, 4));
+        assert_eq!(most_after(counts(None, Some(2), None), 4, 4), (6, 4), "all four may be combined");
+        assert_eq!(most_after(counts(None, None, None), 4, 3), (4, 3));
     }
 }

@@ -119,9 +119,13 @@ impl Head {
     const SCHEMA: u32 = 1;
 
     /// Creates the head of a new journal.
-    pub(crate) fn new(system: &dyn System, steps: usize, awaits_confirmation: bool) -> Self {
-        let (root, scope, applied) = (system.root().to_owned(), Scope::new(system), uptime(system));
-        Self { schema: Self::SCHEMA, token: token(), root, scope, awaits_confirmation, steps, applied }
+    pub(crate) fn new(
+        system: &dyn System,
+        steps: usize,
+        awaits_confirmation: bool,
+    ) -> Result<Self, JournalError> {
+        let (root, scope, applied) = (system.root().to_owned(), Scope::new(system), uptime(system)?);
+        Ok(Self { schema: Self::SCHEMA, token: token(), root, scope, awaits_confirmation, steps, applied })
     }
 
     /// Returns the head if this build can read the rest of the journal.

@@ -139,17 +139,6 @@ impl InterfaceKind {
         Ok(Some(Self { name: name.to_owned(), driver, receive_queues, transmit_queues }))
     }
 
-    /// Refuses receive queues that the interface does not have.
-    pub(super) fn check_receive_queues(&self, queues: &[u32]) -> Result<(), Fault> {
-        let Self { name, receive_queues: count, .. } = self;
-        let Some(absent) = queues.iter().find(|queue| *queue >= count) else { return Ok(()) };
-        let expected = match count.checked_sub(1) {
-            Some(last) => format!("receive queues of {name}, which are 0 to {last}"),
-            None => format!("none, as {name} has no receive queue"),
-        };
-        Err(Fault::new("receive_queues", absent, expected))
-    }
-
     fn from_inventory(interface: &Interface) -> Self {
         Self {
             name: interface.name.clone(),

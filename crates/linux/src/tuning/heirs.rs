@@ -9,8 +9,9 @@
 
 use super::journal::Journal;
 use super::location::Location;
+use super::original;
 use super::plan::Setting;
-use super::step::Origin;
+use super::step::{Origin, Step};
 use super::system::{System, is_absent};
 use super::thread::{self, Identity};
 use super::undo::{UndoOutcome, put_back};
@@ -43,6 +44,7 @@ pub(super) struct Heirs {
 /// A placed process, or one of its threads.
 struct Placement<'a> {
     process: Process,
+    set: &'a Setting,
     wanted: &'a CpuSet,
     original: &'a str,
     /// Whether all its threads were placed, so that every thread without a step is a later one.
@@ -79,10 +81,17 @@ pub(super) fn restore(journal: &Journal<'_>) -> Heirs {
 }
 
 fn placements<'a>(journal: &'a Journal<'_>) -> Vec<Placement<'a>> {
-    let placement = |step: &'a super::step::Step| match &step.set {
-        Setting::Thread { pid, started, thread, cpus, .. } if !step.whole || *thread == Some(*pid) => {
+    let is_sound = |step: &Step, process: u32, thread: u32| {
+        let place = Location::Thread { process, thread };
+        original::check("original", &step.set, &place, &step.original, journal.system()).is_ok()
+    };
+    let placement = |step: &'a Step| match &step.set {
+        Setting::Thread { pid, started, thread, cpus, .. }
+            if (!step.whole || *thread == Some(*pid)) && is_sound(step, *pid, thread.unwrap_or(*pid)) =>
+        {
             Some(Placement {
                 process: (*pid, *started),
+                set: &step.set,
                 wanted: cpus,
                 original: &step.original,
                 whole: step.whole,
@@ -228,13 +237,13 @@ impl<'a> Scan<'a> {
             if is_known || !self.placements.iter().any(|of| *of.wanted == mask) || is_earlier() {
                 continue;
             }
-            let originals: BTreeSet<&str> =
-                placements.iter().filter(|of| *of.wanted == mask).map(|of| of.original).collect();
+            let own = placements.iter().filter(|of| *of.wanted == mask);
+            let originals: BTreeMap<&str, &Setting> = own.map(|of| (of.original, of.set)).collect();
             let mut originals = originals.into_iter();
             match (originals.next(), originals.next()) {
-                (Some(original), None) => {
+                (Some((original, set)), None) => {
                     let name = process.name.escape_debug();
-                    let outcome = put_back(&place, self.system, original);
+                    let outcome = put_back(set, &place, self.system, original);
                     heirs
                         .outcomes
                         .push((format!("thread {number} of {name} ({pid}), started since"), outcome));

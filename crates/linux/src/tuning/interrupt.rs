@@ -5,12 +5,13 @@
 
 use super::locate_error::LocateError;
 use super::system::{System, is_absent};
+use std::collections::BTreeMap;
 use std::io;
 use warmcore_topology::CpuSet;
 use warmcore_units::Fault;
 
 /// An interrupt of a device.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Interrupt {
     /// Its number, valid until the driver is loaded again.
     pub(crate) number: u32,
@@ -18,39 +19,67 @@ pub(crate) struct Interrupt {
     pub(crate) action: String,
 }
 
-impl Interrupt {
-    /// Finds the interrupt of `device` with this action or, if none is given, with this queue.
-    pub(crate) fn find(
-        system: &dyn System,
-        device: &str,
-        action: Option<&str>,
-        queue: Option<u32>,
-    ) -> Result<Self, LocateError> {
+/// The interrupts of a device that have handlers, by name.
+#[derive(Debug)]
+pub(crate) struct DeviceInterrupts {
+    all: Vec<Interrupt>,
+    /// Places in `all`.
+    by_action: BTreeMap<String, Vec<usize>>,
+    by_queue: BTreeMap<u32, Vec<usize>>,
+}
+
+impl DeviceInterrupts {
+    /// Reads those of `device`.
+    pub(crate) fn read(system: &dyn System, device: &str) -> Result<Self, LocateError> {
         let all = of_device(system, device)?;
-        let is_match = |interrupt: &&Self| match action {
-            Some(action) => interrupt.action == action,
-            None => queue.is_some() && queue_of(&interrupt.action) == queue,
-        };
-        let matches: Vec<&Self> = all.iter().filter(is_match).collect();
-        match matches[..] {
-            [interrupt] => Ok(interrupt.clone()),
-            [] => {
-                let field = if action.is_some() { "action" } else { "queue" };
-                let found = action.map_or_else(|| queue.unwrap_or_default().to_string(), quoted);
-                Err(Fault::new(field, found, format!("one of {}", names(&all))).into())
+        let (mut by_action, mut by_queue) = (BTreeMap::<_, Vec<_>>::new(), BTreeMap::<_, Vec<_>>::new());
+        for (place, Interrupt { action, .. }) in all.iter().enumerate() {
+            by_action.entry(action.clone()).or_default().push(place);
+            if let Some(queue) = queue_of(action) {
+                by_queue.entry(queue).or_default().push(place);
             }
-            _ => {
-                let field = if action.is_some() { "action" } else { "queue" };
-                let several: Vec<Self> = matches.into_iter().cloned().collect();
-                let found = format!("that of {}", names(&several));
-                Err(Fault::new(field, found, "one interrupt: name it by `action`").into())
+        }
+        Ok(Self { all, by_action, by_queue })
+    }
+
+    pub(crate) fn into_all(self) -> Vec<Interrupt> {
+        self.all
+    }
+
+    /// Finds the one with this action or, if none is given, with this queue.
+    pub(crate) fn find(&self, action: Option<&str>, queue: Option<u32>) -> Result<Interrupt, LocateError> {
+        let (field, found) = match (action, queue) {
+            (Some(action), _) => ("action", self.by_action.get(action)),
+            (None, Some(queue)) => ("queue", self.by_queue.get(&queue)),
+            (None, None) => ("queue", None),
+        };
+        let all = |places: &[usize]| names(places.iter().map(|&place| &self.all[place]));
+        match (found.map_or(&[][..], Vec::as_slice), action) {
+            (&[place], _) => Ok(self.all[place].clone()),
+            ([], _) => {
+                let found = action.map_or_else(|| queue.unwrap_or_default().to_string(), quoted);
+                Err(Fault::new(field, found, format!("one of {}", names(self.all.iter()))).into())
+            }
+            (several, None) => {
+                let expected = "one interrupt: name it by `action`";
+                Err(Fault::new(field, format!("that of {}", all(several)), expected).into())
+            }
+            (several, Some(action)) => {
+                let expected = format!(
+                    "a name of one interrupt, but {} of the device have this one, and which is meant is unknown: \
+                     leave the line out",
+                    several.len()
+                );
+                Err(Fault::new(field, quoted(action), expected).into())
             }
         }
     }
+}
 
-    /// The interrupts of `device` that have handlers.
-    pub(crate) fn of_device(system: &dyn System, device: &str) -> Result<Vec<Self>, LocateError> {
-        of_device(system, device)
+impl Interrupt {
+    /// Whether its number still is that of an interrupt with its name.
+    pub(crate) fn has_its_name(&self, system: &dyn System) -> bool {
+        matches!(action(system, self.number), Ok(Some(action)) if action == self.action)
     }
 
     /// The file with the cpus that may handle it.
@@ -75,12 +104,17 @@ fn quoted(name: &str) -> String {
     format!("`{}`", name.escape_debug())
 }
 
-fn names(interrupts: &[Interrupt]) -> String {
-    if interrupts.is_empty() {
-        return "the device's interrupts, but it has none in use".to_owned();
-    }
-    let names: Vec<_> = interrupts.iter().map(|interrupt| quoted(&interrupt.action)).collect();
-    names.join(", ")
+/// The most names in a message.
+const NAMES: usize = 64;
+
+fn names<'a>(interrupts: impl ExactSizeIterator<Item = &'a Interrupt>) -> String {
+    let more = match interrupts.len() {
+        0 => return "the device's interrupts, but it has none in use".to_owned(),
+        count => count.saturating_sub(NAMES),
+    };
+    let names: Vec<_> = interrupts.take(NAMES).map(|interrupt| quoted(&interrupt.action)).collect();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    names.join(", ") + &more
 }
 
 /// Returns the interrupts of a device that have handlers.

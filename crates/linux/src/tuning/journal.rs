@@ -138,7 +138,7 @@ impl JournalDirectory {
         if self.head()?.is_some() {
             self.retire(system)?;
         }
-        let head = Head::new(system, steps.len(), awaits_confirmation);
+        let head = Head::new(system, steps.len(), awaits_confirmation)?;
         let entries = std::iter::once(JournalEntry::Head(head.clone()))
             .chain(steps.iter().cloned().map(JournalEntry::Step));
         let text = entries.map(|entry| line(entry, &self.0)).collect::<Result<String, _>>()?;
@@ -164,6 +164,7 @@ impl JournalDirectory {
         let (path, Some(bytes)) = (self.0.join(ACTIVE), self.bytes()?) else { return Ok(None) };
         let head = parse::head(&bytes, &path)?;
         head.require_here(system)?;
+        require_root(system, &path)?;
         let content = match head.boot(system) {
             // Whatever the rest says, nothing of it is in force.
             Boot::Earlier => Content::new(head, Vec::new()),
@@ -218,6 +219,17 @@ impl JournalDirectory {
         let path = self.0.clone();
         move |source| JournalError::File { step, path: path.clone(), source }
     }
+}
+
+/// Fails if the root is no folder with files any more: every setting would pass for one that is gone, and the journal at
+/// `path` would be closed.
+fn require_root(system: &dyn System, path: &Path) -> Result<(), JournalError> {
+    let problem = match system.entries("") {
+        Ok(names) if names.is_empty() => "is empty".to_owned(),
+        Ok(_) => return Ok(()),
+        Err(error) => format!("cannot be listed ({error})"),
+    };
+    Err(JournalError::RootGone { path: path.to_owned(), root: system.root().to_owned(), problem })
 }
 
 /// The lock of a directory.

@@ -1,5 +1,6 @@
 //! Why a journal cannot be used.
 
+use crate::tree::Malformed;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -7,7 +8,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
     /// A file or the directory cannot be used.
-    #[error("cannot {step} `{}`: {source}", path.display())]
+    #[error("cannot {step} `{}`: {source}{}", path.display(), advice(source))]
     File {
         /// The operation.
         step: &'static str,
@@ -16,6 +17,9 @@ pub enum JournalError {
         /// The error of the system.
         source: io::Error,
     },
+    /// A file that tells when the plan is applied holds what no kernel writes.
+    #[error("nothing was changed: {0}")]
+    Malformed(#[from] Malformed),
     /// Another process is applying or undoing a plan.
     #[error("`{}` is locked: another process is applying or undoing a plan; wait until it has ended", path.display())]
     InUse {
@@ -53,6 +57,20 @@ pub enum JournalError {
         /// What is wrong with its first line.
         problem: String,
     },
+    /// The folder whose files were changed is gone, so nothing can be restored in it.
+    #[error(
+        "nothing was restored: `{}`, the folder of the changed files, {problem}: expected the folder that `host apply \
+         --root` was given. The journal stays (`{}`): bring the folder back, or remove the journal to give up what it \
+         holds", root.display(), path.display()
+    )]
+    RootGone {
+        /// The journal.
+        path: PathBuf,
+        /// The folder.
+        root: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// The journal belongs to a different namespace or tree.
     #[error("the plan was applied in another {what} ({}; this one is {here}): undo it there", there.escape_debug())]
     Elsewhere {
@@ -63,6 +81,16 @@ pub enum JournalError {
         /// That of this process.
         here: String,
     },
+}
+
+/// What helps against `source`, where it is a full disk.
+fn advice(source: &io::Error) -> &'static str {
+    match source.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            ": free some space on its disk, or name a folder on another one with --journal"
+        }
+        _ => "",
+    }
 }
 
 /// The directory of the journal at `path`, as a flag takes it.

@@ -4,6 +4,7 @@
 pub use super::locate_error::LocateError;
 
 use super::interrupt::Interrupt;
+use super::locator::Locator;
 use super::plan::Setting;
 use super::system::{System, is_absent};
 use super::{bitmap, cpuset, spread, thread};
@@ -15,7 +16,7 @@ use warmcore_topology::CpuSet;
 use warmcore_units::{CpuId, Fault};
 
 /// The current location of a setting.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Location {
     /// A file, and the notation of its value.
     File { file: String, notation: Notation },
@@ -28,7 +29,7 @@ pub(crate) enum Location {
 }
 
 /// How a file writes its value.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Notation {
     /// `0-3,8`.
     List,
@@ -80,7 +81,8 @@ impl Setting {
     }
 
     /// Locates the setting. A line for all threads of a process must be [split](Self::split) first.
-    pub(crate) fn locate(&self, system: &dyn System) -> Result<Location, LocateError> {
+    pub(crate) fn locate(&self, at: &Locator<'_>) -> Result<Location, LocateError> {
+        let system = at.system();
         let queue_file = |interface: &str, queue: String, name: &str, notation| {
             queue_file(system, interface, &queue, name)
                 .map(|()| Location::File { file: queue_path(interface, &queue, name), notation })
@@ -88,7 +90,7 @@ impl Setting {
         let (rx, tx) = (|queue: &u32| format!("rx-{queue}"), |queue: &u32| format!("tx-{queue}"));
         match self {
             Self::Interrupt { device, action, queue, .. } => {
-                Interrupt::find(system, device, action.as_deref(), *queue).map(Location::Interrupt)
+                at.interrupt(device, action.as_deref(), *queue).map(Location::Interrupt)
             }
             Self::DefaultInterrupt { .. } => {
                 Ok(Location::file("proc/irq/default_smp_affinity", Notation::Bitmap))
@@ -151,15 +153,16 @@ impl Setting {
 
     /// Splits a setting into settings with stable identities: one for each thread if it is for all threads,
     /// and by the interrupt's action if it is given by queue.
-    pub(crate) fn split(&self, system: &dyn System) -> Result<Vec<Self>, LocateError> {
+    pub(crate) fn split(&self, at: &Locator<'_>) -> Result<Vec<Self>, LocateError> {
         let mut one = self.clone();
         match &mut one {
             Self::Interrupt { device, action, queue, .. } => {
-                let found = Interrupt::find(system, device, action.as_deref(), queue.take())?;
+                let found = at.interrupt(device, action.as_deref(), queue.take())?;
                 *action = Some(found.action);
                 Ok(vec![one])
             }
             Self::Thread { pid, started, name, thread: None, .. } => {
+                let system = at.system();
                 thread::require(system, *pid, *started, name)?;
                 let threads = thread::threads(system, *pid)?;
                 Ok(threads.into_iter().map(|number| self.of_thread(number)).collect())
@@ -245,11 +248,11 @@ impl Location {
     }
 
     /// How many entries the table at this location has.
-    fn entries(&self, system: &dyn System) -> usize {
+    pub(super) fn entries(&self, system: &dyn System) -> usize {
         self.read(system).ok().and_then(|text| parse_table(&text)).map_or(0, |table| table.len())
     }
 
-    fn notation(&self) -> Notation {
+    pub(super) fn notation(&self) -> Notation {
         match self {
             Self::File { notation, .. } => *notation,
             Self::Driver { setting: DriverSetting::Channels(_), .. } => Notation::Channels,

@@ -9,12 +9,15 @@
 //! | module | purpose |
 //! |---|---|
 //! | [`plan`] | the plan document and its checks |
+//! | `document` | reads a plan that a user names |
 //! | [`fingerprint`] | the kind of machine for which a plan was made |
 //! | [`admission`] | checks whether a plan may be applied here |
 //! | [`rivals`] | finds programs that would undo it |
 //! | [`location`] | finds the file or thread of a setting, and the notation of its value |
+//! | `locator` | looks for settings, and reads the interrupts of a device once |
 //! | [`step`] | one change, with the current value |
 //! | `channels` | what a change of channels brings with it |
+//! | `queues` | which queues a plan leaves |
 //! | `cpuset` | the file of a control group's cpus |
 //! | `spread` | the queues over which hashes spread flows |
 //! | [`journal`], [`entries`] | the changes to make, and the progress |
@@ -24,6 +27,7 @@
 //! | [`persist`](mod@persist) | writes files for systemd and udev that keep a plan over reboots and reloaded drivers |
 //! | `pci` | which interfaces belong to which PCI device |
 //! | [`system`] | all access to files and threads, so that tests can inject faults |
+//! | `original` | checks an original value before it is written back |
 //! | [`refusal`] | explains why the kernel refused a value |
 //!
 //! Invariant: no value is changed before a journal entry for it is on disk; whatever happens then,
@@ -35,6 +39,7 @@ pub mod apply;
 pub(crate) mod bitmap;
 mod channels;
 mod cpuset;
+mod document;
 pub mod entries;
 pub mod fingerprint;
 mod heirs;
@@ -43,10 +48,13 @@ pub mod journal;
 mod journal_error;
 mod locate_error;
 pub mod location;
+mod locator;
+mod original;
 mod parse;
 mod pci;
 pub mod persist;
 pub mod plan;
+mod queues;
 pub mod refusal;
 pub mod rivals;
 mod spread;
@@ -58,6 +66,7 @@ pub mod watch;
 
 pub use admission::{AdmissionOptions, admit};
 pub use apply::{ApplyError, StepOutcome, apply};
+pub use document::PlanDocument;
 pub use fingerprint::Fingerprint;
 pub use heirs::LeftProcess;
 pub use interrupt::queue_of;

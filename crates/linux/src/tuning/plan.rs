@@ -20,6 +20,7 @@
 
 use super::fingerprint::{Fingerprint, check_interface_name};
 use super::location::Value;
+use super::queues::QueuesAfter;
 pub use super::spread::SpreadQueues;
 use super::{channels, cpuset};
 use serde::{Deserialize, Serialize};
@@ -194,30 +195,24 @@ impl Plan {
         if self.lines.is_empty() {
             return Err(Fault::new("lines", "empty", "at least one line with `set`"));
         }
+        let queues = QueuesAfter::new(self);
         let mut earlier = BTreeMap::new();
         for (index, line) in self.lines.iter().enumerate() {
-            let checked = line.set.check().and_then(|()| self.check_described(&line.set));
+            let checked = line.set.check().and_then(|()| queues.check(&line.set));
             checked.map_err(|fault| line.set.in_line(index, fault))?;
             if let Some(first) = earlier.insert(line.set.to_string(), index) {
-                let expected = format!("one line for each setting, but line {} has the same one", first + 1);
+                let expected = match line.set {
+                    Setting::Interrupt { .. } => format!(
+                        "one line for each name, but line {} has the same one: if several interrupts of the device have \
+                         it, which is meant is unknown, so leave both lines out",
+                        first + 1
+                    ),
+                    _ => format!("one line for each setting, but line {} has the same one", first + 1),
+                };
                 return Err(Fault::new(format!("lines.{index}.set"), &line.set, expected));
             }
         }
         channels::check_order(self)
-    }
-
-    /// Checks that the plan describes the interface of `set`, so that a different interface with the same
-    /// name is recognised.
-    fn check_described(&self, set: &Setting) -> Result<(), Fault> {
-        let Some(name) = set.interface() else { return Ok(()) };
-        let Some(interface) = self.machine.interfaces.iter().find(|interface| interface.name == name) else {
-            let expected = "an interface that `machine.interfaces` describes, with driver and queues";
-            return Err(Fault::new("interface", format!("`{name}`"), expected));
-        };
-        match set {
-            Setting::XpsQueues { receive_queues, .. } => interface.check_receive_queues(receive_queues),
-            _ => Ok(()),
-        }
     }
 }
 
@@ -352,7 +347,7 @@ fn check_some(cpus: &CpuSet) -> Result<(), Fault> {
 
 /// Accepts only values that the kernel does not round up; otherwise reading a value back would look like a
 /// change by somebody else.
-fn check_flows(flows: u32) -> Result<(), Fault> {
+pub(super) fn check_flows(flows: u32) -> Result<(), Fault> {
     // The most of the whole machine (`rps_sock_flow_sysctl` in the kernel's net/core/sysctl_net_core.c).
     const MOST: u32 = 1 << 29;
     if flows == 0 || flows.is_power_of_two() && flows <= MOST {

@@ -1,7 +1,7 @@
 //! Programs and files that interfere with a plan: programs that would silently undo it, programs that
 //! place their own children, and files by which systemd sets up queues.
 
-use super::interrupt::Interrupt;
+use super::locator::Locator;
 use super::plan::{Plan, Setting};
 use super::system::{System, is_absent};
 use crate::inventory::{Inventory, LinkFile, OverwrittenSettings, Rival, rivals};
@@ -55,7 +55,8 @@ pub fn in_inventory(plan: &Plan, inventory: &Inventory) -> Vec<Interference> {
 pub fn on_system(plan: &Plan, system: &dyn System) -> io::Result<Vec<Interference>> {
     let tree = Tree::directory(system.root());
     let files = rivals::link_files::read(&tree);
-    let numbers = lasting(plan).filter_map(|set| number_on_system(set, system)).collect();
+    let at = Locator::new(system);
+    let numbers = lasting(plan).filter_map(|set| number_on_system(set, &at)).collect();
     Ok(interferences(plan, &numbers, rivals::read(&tree, &names(system)?), files))
 }
 
@@ -66,15 +67,6 @@ fn lasting(plan: &Plan) -> impl Iterator<Item = &Setting> {
     let lasts =
         move |set: &&Setting| !matches!(set, Setting::Interrupt { action: None, .. } if changes_channels);
     plan.lines.iter().map(|line| &line.set).filter(lasts)
-}
-
-/// Finds running programs that would undo lines of `plan`, with the numbers of the plan's interrupts.
-pub(super) fn undoing(plan: &Plan, system: &dyn System) -> io::Result<Vec<(Rival, BTreeSet<u32>)>> {
-    let undoing = |interference| match interference {
-        Interference::Undoes(rival, interrupts) => Some((rival, interrupts)),
-        Interference::Unrelated(_) | Interference::LinkFile(_) => None,
-    };
-    Ok(on_system(plan, system)?.into_iter().filter_map(undoing).collect())
 }
 
 /// Returns the names of all daemons known to undo lines of `plan`, whether they run or not. Each is also that of its
@@ -119,9 +111,9 @@ fn number_in_inventory(set: &Setting, inventory: &Inventory) -> Option<u32> {
 }
 
 /// The same on the running system.
-fn number_on_system(set: &Setting, system: &dyn System) -> Option<u32> {
+fn number_on_system(set: &Setting, at: &Locator<'_>) -> Option<u32> {
     let Setting::Interrupt { device, action, queue, .. } = set else { return None };
-    Some(Interrupt::find(system, device, action.as_deref(), *queue).ok()?.number)
+    Some(at.interrupt(device, action.as_deref(), *queue).ok()?.number)
 }
 
 /// Reads the name of every process, by number. Processes that end meanwhile are left out.

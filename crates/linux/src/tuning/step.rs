@@ -2,12 +2,14 @@
 
 use super::channels;
 use super::location::{LocateError, Location};
+use super::locator::Locator;
+use super::original;
 use super::plan::{Plan, Setting};
 use super::system::{System, is_absent};
 use super::thread::Identity;
 use crate::inventory::cpuset_group;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use warmcore_units::Fault;
 
@@ -116,7 +118,8 @@ pub enum StepError {
 /// # Errors
 /// The first line whose setting does not exist, or that another line sets too.
 pub fn steps(plan: &Plan, system: &dyn System) -> Result<Vec<Proposal>, StepError> {
-    let (mut proposals, mut places, mut changed_channels) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut proposals, mut places, mut changed_channels) = (Vec::new(), BTreeMap::new(), Vec::new());
+    let at = Locator::new(system);
     for (line, set) in plan.lines.iter().map(|line| &line.set).enumerate() {
         if channels::defers(&changed_channels, set) {
             proposals.push(deferred(line, set.clone()));
@@ -124,13 +127,13 @@ pub fn steps(plan: &Plan, system: &dyn System) -> Result<Vec<Proposal>, StepErro
         }
         let failed = |error| step_error(error, line, set);
         let whole = matches!(set, Setting::Thread { thread: None, .. });
-        for part in set.split(system).map_err(failed)? {
+        for part in set.split(&at).map_err(failed)? {
             // Skip threads that have ended since they were listed, or end before they are read.
-            let place = match part.locate(system) {
+            let place = match part.locate(&at) {
                 Err(LocateError::Absent(_)) if whole => continue,
                 located => located.map_err(failed)?,
             };
-            if let Some((_, first)) = places.iter().find(|(other, _)| *other == place) {
+            if let Some(first) = places.get(&place) {
                 let expected = format!("one line for each setting, but line {} sets the same one", first + 1);
                 return Err(StepError::Absent(Fault::new(format!("lines.{line}.set"), part, expected)));
             }
@@ -139,11 +142,11 @@ pub fn steps(plan: &Plan, system: &dyn System) -> Result<Vec<Proposal>, StepErro
                 proposal => proposal?,
             };
             if let (Setting::Channels { interface, .. }, true) = (set, proposal.changes) {
-                proposal.resets = channels::reset_by(line, interface, system);
+                proposal.resets = channels::reset_by(line, interface, &at);
                 changed_channels.push(interface.clone());
             }
             proposals.push(proposal);
-            places.push((place, line));
+            places.insert(place, line);
         }
     }
     Ok(proposals)
@@ -182,6 +185,10 @@ pub(crate) fn propose(
     let original = place.read(system).map_err(unreadable)?;
     let wanted = set.wanted();
     let changes = place.value(&original).as_ref() != Some(&wanted);
+    if changes {
+        original::check("value", &set, place, &original, system)
+            .map_err(|fault| unreadable(io::Error::new(io::ErrorKind::InvalidData, fault.to_string())))?;
+    }
     let now = place.shown(&original);
     let origin = match set {
         // One thread speaks for all of its process.

@@ -2,6 +2,8 @@
 
 use super::locate_error::LocateError;
 use super::system::{System, is_absent};
+use crate::inventory::{UPTIME, UPTIME_EXPECTED, uptime_seconds};
+use crate::tree::Malformed;
 use warmcore_units::Fault;
 
 /// Checks that process `pid` exists and was started at `started`.
@@ -79,10 +81,15 @@ impl Identity {
 }
 
 /// The time since boot in kernel ticks, as start times are given; `None` if the kernel does not say.
-pub(super) fn uptime(system: &dyn System) -> Option<u64> {
-    let text = system.read("proc/uptime").ok()?;
-    let seconds: f64 = text.split_whitespace().next()?.parse().ok()?;
-    Some((seconds * rustix::param::clock_ticks_per_second() as f64).round() as u64)
+pub(super) fn uptime(system: &dyn System) -> Result<Option<u64>, Malformed> {
+    let text = system.read(UPTIME).unwrap_or_default();
+    if text.trim().is_empty() {
+        return Ok(None);
+    }
+    let seconds = uptime_seconds(&text);
+    let seconds =
+        seconds.ok_or_else(|| Malformed::new(system.root().join(UPTIME), &text, UPTIME_EXPECTED))?;
+    Ok(Some((seconds * rustix::param::clock_ticks_per_second() as f64).round() as u64))
 }
 
 #[cfg(test)]

@@ -7,6 +7,8 @@
 //! State that the kernel derives from a value is not restored: the kernel may choose a different one of
 //! several allowed cpus for an interrupt.
 //!
+//! An original value that the setting cannot have had is not written: somebody has edited the journal. It stays open.
+//!
 //! A value that somebody else has changed since is left alone, and the journal stays open. Undoing again,
 //! for example after the process was killed, restores the remaining values.
 
@@ -15,7 +17,10 @@ use super::heirs::{self, LeftProcess};
 use super::journal::Journal;
 use super::journal_error::JournalError;
 use super::location::{LocateError, Location};
+use super::locator::Locator;
+use super::original;
 use super::parse::Damage;
+use super::plan::Setting;
 use super::refusal::Refusal;
 use super::step::StepKind;
 use super::system::{System, is_absent};
@@ -115,8 +120,9 @@ pub fn undo(mut journal: Journal<'_>, force: bool) -> Result<UndoReport, Journal
     }
     let damage = journal.content().damage.clone();
     let mut undone = UndoReport { boot_unknown: boot == Boot::Unknown, damage, ..UndoReport::default() };
+    let at = Locator::new(journal.system());
     for index in (0..journal.steps().len()).rev() {
-        let outcome = restore(&journal, index, force);
+        let outcome = restore(&journal, index, force, &at);
         let is_back = matches!(outcome, UndoOutcome::Restored | UndoOutcome::Gone);
         undone.outcomes.push((journal.steps()[index].0.set.to_string(), outcome));
         if is_back && let Err(error) = journal.note_restored(index) {
@@ -136,14 +142,14 @@ pub fn undo(mut journal: Journal<'_>, force: bool) -> Result<UndoReport, Journal
 }
 
 /// Restores one step.
-fn restore(journal: &Journal<'_>, index: usize, force: bool) -> UndoOutcome {
+fn restore(journal: &Journal<'_>, index: usize, force: bool, at: &Locator<'_>) -> UndoOutcome {
     let (step, progress) = &journal.steps()[index];
     if step.kind == StepKind::Deferred {
         // The steps that took its place have what it was.
         return UndoOutcome::Untouched;
     }
     let system = journal.system();
-    let place = match step.set.locate(system) {
+    let place = match step.set.locate(at) {
         Ok(place) => place,
         Err(LocateError::Absent(_)) => return UndoOutcome::Gone,
         Err(error) => return UndoOutcome::Failed(error.to_string()),
@@ -161,7 +167,18 @@ fn restore(journal: &Journal<'_>, index: usize, force: bool) -> UndoOutcome {
     if now == step.original {
         UndoOutcome::Untouched
     } else if is_ours {
-        put_back(&place, system, &step.original)
+        match original::check("original", &step.set, &place, &step.original, system) {
+            Ok(()) => {
+                let outcome = put_back(&step.set, &place, system, &step.original);
+                if matches!(step.set, Setting::Channels { .. }) {
+                    at.forget();
+                }
+                outcome
+            }
+            Err(fault) => {
+                UndoOutcome::Failed(format!("`{}`: step {index}, from 0: {fault}", journal.path().display()))
+            }
+        }
     } else if is_open {
         UndoOutcome::ChangedByOthers(place.shown(&now))
     } else {
@@ -169,8 +186,8 @@ fn restore(journal: &Journal<'_>, index: usize, force: bool) -> UndoOutcome {
     }
 }
 
-/// Writes `original` and verifies it by reading it back.
-pub(super) fn put_back(place: &Location, system: &dyn System, original: &str) -> UndoOutcome {
+/// Writes the `original` value of `set` and verifies it by reading it back.
+pub(super) fn put_back(set: &Setting, place: &Location, system: &dyn System, original: &str) -> UndoOutcome {
     match place.write(system, original).and_then(|()| place.read(system)) {
         Ok(now) if now == original => UndoOutcome::Restored,
         Ok(now) => UndoOutcome::Failed(format!(
@@ -178,7 +195,7 @@ pub(super) fn put_back(place: &Location, system: &dyn System, original: &str) ->
             place.shown(original),
             place.shown(&now)
         )),
-        Err(error) => match Refusal::from_error(&error) {
+        Err(error) => match Refusal::from_error(&error, set) {
             Refusal::Vanished(_) => UndoOutcome::Gone,
             refusal => UndoOutcome::Failed(refusal.to_string()),
         },

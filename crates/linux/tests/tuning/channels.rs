@@ -112,7 +112,7 @@ fn a_queue_that_the_new_channels_do_not_bring_fails_the_whole_plan() {
 fn a_plan_that_changes_channels_fits_its_machine_before_and_after() {
     let scene = Scene::new();
     let admitted = |plan: &Plan, disk: &Disk| {
-        admit(plan, disk, &AdmissionOptions::default()).map_err(|error| error.to_string())
+        admit(plan, disk, &AdmissionOptions::default()).map(drop).map_err(|error| error.to_string())
     };
     let plan = channels_plan();
     assert_eq!(admitted(&plan, &scene.disk()), Ok(()));
@@ -155,10 +155,63 @@ fn unsound_lines_are_refused() {
         (9, "indirection = { interface = 'eth0', queues = 4294967295 }", "the number of queues, 1 to 4096"),
     ] {
         let mut plan = plan();
+        // Enough queues for the table that is too short.
+        plan.machine.interfaces[0].receive_queues = 16;
         plan.lines[index].set = setting(&format!("set = {{ {set} }}"));
         let checked = plan.check().map_err(|fault| fault.to_string());
         let refused = checked
             .and_then(|()| steps(&plan, &Scene::new().disk()).map(drop).map_err(|error| error.to_string()));
         assert!(refused.as_ref().is_err_and(|refused| refused.contains(message)), "{set}: {refused:?}");
     }
+}
+
+/// The plan alone shows which queues it leaves.
+#[test]
+fn queues_that_the_plan_does_not_leave_are_refused_by_its_check() {
+    let refusal = |set: &str| {
+        let mut plan = channels_plan();
+        plan.machine.interfaces[0].receive_queues = 8;
+        plan.machine.interfaces[0].transmit_queues = 8;
+        let mut line = plan.lines[1].clone();
+        line.set = setting(&format!("set = {{ {set} }}"));
+        plan.lines.retain(|line| !matches!(line.set, Setting::Indirection { .. }));
+        plan.lines.push(line);
+        plan.check().map_err(|fault| fault.to_string())
+    };
+    let last = channels_plan().lines.len() - 1;
+    for (set, field, queue) in [
+        ("rps_cpus = { interface = 'eth0', queue = 7, cpus = '1' }", "rps_cpus.queue", 7),
+        ("rps_flows = { interface = 'eth0', queue = 4, flows = 64 }", "rps_flows.queue", 4),
+        ("xps_cpus = { interface = 'eth0', queue = 7, cpus = '1' }", "xps_cpus.queue", 7),
+        ("xps_queues = { interface = 'eth0', queue = 7, receive_queues = [1] }", "xps_queues.queue", 7),
+        (
+            "xps_queues = { interface = 'eth0', queue = 3, receive_queues = [5] }",
+            "xps_queues.receive_queues",
+            5,
+        ),
+        ("indirection = { interface = 'eth0', queues = 5 }", "indirection.queues", 4),
+        ("indirection = { interface = 'eth0', queues = [0, 7] }", "indirection.queues", 7),
+    ] {
+        let refused = refusal(set).unwrap_err();
+        assert!(
+            refused.starts_with(&format!("`lines.{last}.set.{field}` is {queue}, expected")),
+            "{refused}"
+        );
+        assert!(refused.contains("queues of eth0, which are 0 to 3 under this plan"), "{refused}");
+    }
+    for sound in [
+        "rps_cpus = { interface = 'eth0', queue = 3, cpus = '1' }",
+        "xps_queues = { interface = 'eth0', queue = 3, receive_queues = [2, 3] }",
+        "indirection = { interface = 'eth0', queues = 4 }",
+    ] {
+        assert_eq!(refusal(sound), Ok(()), "{sound}");
+    }
+    // Without a line for channels the plan's machine has the queues that hashes may choose.
+    let mut plan = plan();
+    plan.lines[9].set = setting("set = { indirection = { interface = 'eth0', queues = 5 } }");
+    let refused = plan.check().unwrap_err().to_string();
+    assert!(
+        refused.contains("`lines.9.set.indirection.queues` is 2, expected receive queues of eth0"),
+        "{refused}"
+    );
 }

@@ -111,6 +111,49 @@ fn a_setting_that_no_plan_has_is_damage_and_nothing_is_written_for_it() {
     }
 }
 
+/// What a plan may not write, a journal may not either: somebody has edited it.
+#[test]
+fn an_original_value_that_the_setting_cannot_have_had_is_not_written() {
+    for (setting, original, problem) in [
+        ("interrupt = ", "64-65", "expected cpus among 0-3 (64-65 not on this machine)"),
+        ("interrupt = ", "nobody", "expected a list of cpus"),
+        ("interrupt = ", "", "expected at least one cpu"),
+        ("default_interrupt", "0", "expected at least one cpu"),
+        ("rps_cpus", "999", "expected cpus among 0-3 (4,7-8,11 not on this machine)"),
+        ("rps_cpus", "x", "expected a bitmap"),
+        ("rps_flows", "5000", "expected zero or a power of two"),
+        ("global_flows", "99999999999", "expected zero or a power of two"),
+        ("xps_queues", "ff", "expected receive queues of eth0, which are 0 to 1"),
+        ("thread = ", "9", "expected cpus among 0-3 (9 not on this machine)"),
+        ("cpuset", "0-9", "expected cpus among 0-3 (4-9 not on this machine)"),
+        ("indirection", "0 9 0 9 0 9 0 9", "expected receive queues of eth0, which are 0 to 1"),
+        ("indirection", "0 1", "expected 8 queues"),
+        ("ntuple", "7", "expected 0 or 1"),
+        ("threaded_napi", "7", "expected 0, 1 or 2"),
+    ] {
+        let (scene, _) = applied();
+        let mut step = 0;
+        edit(&scene, |lines| {
+            let found = lines
+                .iter()
+                .position(|line| str::from_utf8(line).unwrap().contains(&format!("set = {{ {setting}")));
+            step = found.unwrap() - 1;
+            let line = String::from_utf8(lines[step + 1].clone()).unwrap();
+            let at = line.find("original = [").unwrap();
+            let rest = &line[at..][line[at..].find(']').unwrap() + 1..];
+            lines[step + 1] = format!("{}original = ['{original}']{rest}", &line[..at]).into_bytes();
+        });
+        for force in [false, true] {
+            let undone = scene.undo_through(&scene.disk(), force).unwrap().unwrap();
+            let said = undone.to_string();
+            assert!(!undone.is_complete() && said.contains(problem), "{setting}{original}: {undone:?}");
+            let place = format!("active.journal`: step {step}, from 0: `original` is `{original}`");
+            assert!(said.contains(&place), "{said}");
+            assert!(journal(&scene).exists());
+        }
+    }
+}
+
 #[test]
 fn a_journal_of_elsewhere_begins_no_line_of_the_error() {
     let (scene, _) = applied();
@@ -178,4 +221,26 @@ fn a_journal_of_an_earlier_boot_is_retired_unread() {
         let last = fs::read(scene.journals.path().join("last.journal")).unwrap();
         assert!(last.windows(8).any(|bytes| bytes == b"nonsense"));
     }
+}
+
+/// A folder that is gone or empty is not one in which every setting has vanished.
+#[test]
+fn a_journal_whose_root_is_gone_is_kept_until_the_root_is_back() {
+    let (scene, before) = applied();
+    let elsewhere = scene.directory().join("elsewhere");
+    fs::rename(&scene.root, &elsewhere).unwrap();
+    for is_empty in [false, true] {
+        if is_empty {
+            fs::create_dir(&scene.root).unwrap();
+        }
+        for force in [false, true] {
+            let refused = scene.undo_through(&scene.disk(), force).unwrap_err();
+            let said = [&scene.root.display().to_string(), "active.journal", "nothing was restored"];
+            assert!(said.iter().all(|part| refused.contains(part)), "{refused}");
+            assert!(journal(&scene).exists(), "{refused}");
+        }
+    }
+    fs::remove_dir(&scene.root).unwrap();
+    fs::rename(&elsewhere, &scene.root).unwrap();
+    scene.assert_restorable(&before, "the root is back");
 }

@@ -3,6 +3,7 @@
 
 mod beneath;
 mod channels;
+mod counts;
 mod faults;
 mod groups;
 mod journals;

@@ -28,6 +28,8 @@ enum Deviation {
     Refuses(&'static str, rustix::io::Errno),
     /// Accepts a write to files whose path contains the first text, but stores the second text.
     Replaces(&'static str, &'static str),
+    /// Has no space for new journals, or for entries of an existing one.
+    Full { is_new: bool },
     /// Moves interrupts immediately.
     Moves,
     /// Counts an interrupt at each reading, without moving it.
@@ -85,10 +87,16 @@ impl System for Kernel {
     }
 
     fn create(&self, path: &Path, text: &str) -> io::Result<()> {
+        if self.deviation == (Deviation::Full { is_new: true }) {
+            return Err(rustix::io::Errno::NOSPC.into());
+        }
         self.disk.create(path, text)
     }
 
     fn append(&self, path: &Path, text: &str) -> io::Result<()> {
+        if self.deviation == (Deviation::Full { is_new: false }) {
+            return Err(rustix::io::Errno::NOSPC.into());
+        }
         self.disk.append(path, text)
     }
 
@@ -173,6 +181,32 @@ fn a_refused_line_rolls_back_the_whole_plan_and_gives_the_reason() {
         assert_eq!(scene.snapshot(), before);
         assert!(scene.journals.active().unwrap().is_none());
     }
+}
+
+#[test]
+fn a_full_disk_of_the_journal_is_reported_as_one() {
+    for is_new in [true, false] {
+        let scene = Scene::new();
+        let before = scene.snapshot();
+        let kernel =
+            Kernel { disk: scene.disk(), deviation: Deviation::Full { is_new }, readings: Cell::new(0) };
+        let refused = scene.apply_through(&kernel).unwrap_err();
+        assert!(refused.contains("No space left") && refused.contains("--journal"), "{refused}");
+        assert!(refused.contains(&scene.journals.path().display().to_string()), "{refused}");
+        assert!(!refused.contains("vector"), "{refused}");
+        scene.assert_restorable(&before, "the disk of the journal is full");
+    }
+}
+
+#[test]
+fn channels_that_a_driver_cannot_have_are_refused_as_such() {
+    let scene = Scene::new();
+    let mut plan = plan();
+    let set = "set = { channels = { interface = 'eth0', combined = 5 } }";
+    plan.lines[0].set = toml::from_str::<toml::Table>(set).unwrap()["set"].clone().try_into().unwrap();
+    let refused = scene.apply_plan_through(&plan, &scene.disk()).unwrap_err();
+    assert!(refused.contains("the driver cannot have these channels"), "{refused}");
+    assert!(refused.contains("`ethtool -l`") && !refused.contains("cpus that are"), "{refused}");
 }
 
 #[test]

@@ -44,7 +44,7 @@ fn with_lines(sets: &[&str]) -> Plan {
 }
 
 /// The plan that the unit applies.
-fn kept(persistence: &Persistence) -> Plan {
+fn persistent(persistence: &Persistence) -> Plan {
     let plan: Plan = toml::from_str(file(persistence, PLAN)).unwrap();
     plan.check().unwrap();
     plan
@@ -59,11 +59,14 @@ fn every_line_that_outlives_a_reboot_is_in_the_plan_of_the_unit() {
     for file in &persistence.files {
         assert!(file.text.starts_with(&format!("# {}\n", file.path)), "{}", file.text);
     }
-    let kept = kept(&persistence);
-    assert_eq!((kept.lines.len(), kept.machine.clone()), (plan().lines.len() - 2, plan().machine));
+    let persistent = persistent(&persistence);
+    assert_eq!(
+        (persistent.lines.len(), persistent.machine.clone()),
+        (plan().lines.len() - 2, plan().machine)
+    );
     let places = |set: &Setting| matches!(set, Setting::Thread { .. } | Setting::Cpuset { .. });
-    assert!(!kept.lines.iter().any(|line| places(&line.set)));
-    scene.apply_plan_through(&kept, &scene.disk()).unwrap();
+    assert!(!persistent.lines.iter().any(|line| places(&line.set)));
+    scene.apply_plan_through(&persistent, &scene.disk()).unwrap();
     let drop_in = file(&persistence, DROP_IN);
     assert!(drop_in.contains("\nCPUAffinity=\nCPUAffinity=2-3\n"), "{drop_in}");
     assert!(drop_in.ends_with("\nAllowedCPUs=\nAllowedCPUs=2-3\n"), "{drop_in}");
@@ -145,8 +148,8 @@ fn a_rule_matches_a_card_by_its_address_and_other_interfaces_by_name() {
 #[test]
 fn a_plan_returns_after_a_driver_was_loaded_again() {
     let scene = scene_with_group("/system.slice/server.service");
-    let kept = kept(&persisted(&plan(), &scene).unwrap());
-    scene.apply_plan_through(&kept, &scene.disk()).unwrap();
+    let persistent = persistent(&persisted(&plan(), &scene).unwrap());
+    scene.apply_plan_through(&persistent, &scene.disk()).unwrap();
     // The interrupts have other numbers and the default cpus of the plan, and RPS is off.
     for queue in 0..2 {
         let (before, after) = (28 + queue, 40 + queue);
@@ -172,7 +175,7 @@ fn a_plan_returns_after_a_driver_was_loaded_again() {
     assert!(!unforced.is_complete(), "the reset cpus pass for somebody else's: {unforced:?}");
     let forced = scene.undo_through(&scene.disk(), true).unwrap().unwrap();
     assert!(forced.is_complete() && scene.journals.active().unwrap().is_none(), "{forced:?}");
-    scene.apply_plan_through(&kept, &scene.disk()).unwrap();
+    scene.apply_plan_through(&persistent, &scene.disk()).unwrap();
     assert_eq!(scene.read("proc/irq/40/smp_affinity_list"), "2");
     assert_eq!(scene.read("sys/class/net/eth0/queues/rx-0/rps_cpus").trim(), "c");
 }
@@ -181,8 +184,8 @@ fn a_plan_returns_after_a_driver_was_loaded_again() {
 #[test]
 fn a_card_that_is_gone_leaves_nothing_to_undo() {
     let scene = Scene::new();
-    let kept = kept(&persisted(&plan(), &scene).unwrap());
-    scene.apply_plan_through(&kept, &scene.disk()).unwrap();
+    let persistent = persistent(&persisted(&plan(), &scene).unwrap());
+    scene.apply_plan_through(&persistent, &scene.disk()).unwrap();
     for gone in ["sys/class/net/eth0", "sys/bus/pci/devices/0000:00:03.0"] {
         fs::remove_dir_all(scene.root.join(gone)).unwrap();
     }

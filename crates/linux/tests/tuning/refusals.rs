@@ -198,3 +198,36 @@ fn a_rival_needs_the_option_despite_only_if_it_would_undo_the_plan() {
     steering.lines.retain(|line| line.set.interface().is_some());
     admit(&steering, &scene.disk(), &AdmissionOptions::default()).unwrap();
 }
+
+/// An interrupt is named by its device and action. Two of one name are both meant, or none.
+#[test]
+fn interrupts_of_one_name_are_refused_with_advice() {
+    let name = "interrupt = { device = '0000:00:03.0', action = 'eth0-TxRx-1', cpus = '1' }";
+    let twice = refusal_with(0, &format!("set = {{ {name} }}"));
+    let expected = "`lines.1.set` is interrupt eth0-TxRx-1 of 0000:00:03.0, expected one line for each name";
+    assert!(twice.starts_with(expected) && twice.contains("leave both lines out"), "{twice}");
+
+    let scene = Scene::new();
+    scene.write("sys/kernel/irq/28/actions", "eth0-TxRx-1\n");
+    let mut plan = plan();
+    plan.lines.remove(0);
+    let refused = steps(&plan, &scene.disk()).unwrap_err().to_string();
+    let expected = "`lines.0.set.interrupt.action` is `eth0-TxRx-1`, expected a name of one interrupt, but 2 of the device";
+    assert!(refused.starts_with(expected) && refused.contains("leave the line out"), "{refused}");
+}
+
+#[test]
+fn an_uptime_that_is_no_time_is_refused_with_its_file_and_nothing_is_changed() {
+    for uptime in ["nan 0", "inf 0", "-5.0 0", "1e300 0"] {
+        let scene = Scene::new();
+        let mut tree = Tree::default();
+        tree.put("proc/uptime", uptime);
+        tree.write_to(&scene.root).unwrap();
+        let before = scene.snapshot();
+        let refused = scene.apply_through(&scene.disk()).unwrap_err();
+        assert!(refused.contains(&format!("proc/uptime` holds `{uptime}")), "{refused}");
+        assert!(refused.contains("expected a number of seconds"), "{refused}");
+        assert_eq!(scene.snapshot(), before);
+        assert!(scene.journals.active().unwrap().is_none());
+    }
+}

@@ -95,15 +95,15 @@ pub fn persist(
     system: &dyn System,
 ) -> Result<Persistence, PersistError> {
     let (services, unserved) = service::services(plan, system);
-    let mut kept = plan.clone();
-    kept.lines.retain(|line| !line.set.places_threads());
+    let mut persistent = plan.clone();
+    persistent.lines.retain(|line| !line.set.places_threads());
     let mut files = Vec::new();
-    let has_unit = !kept.lines.is_empty();
+    let has_unit = !persistent.lines.is_empty();
     if has_unit {
-        let unit = unit::unit(program, despite, &kept)?;
-        files.push(InstalledFile::new(PLAN.to_owned(), &toml::to_string(&kept)?));
+        let unit = unit::unit(program, despite, &persistent)?;
+        files.push(InstalledFile::new(PLAN.to_owned(), &toml::to_string(&persistent)?));
         files.push(InstalledFile::new(format!("{UNITS}/{UNIT}"), &unit));
-        let rules = rule::rules(&kept, system);
+        let rules = rule::rules(&persistent, system);
         files.extend(rules.map(|rules| InstalledFile::new(RULES.to_owned(), &rules)));
     }
     for service in &services {
