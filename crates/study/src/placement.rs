@@ -75,7 +75,7 @@ use serde::{Deserialize, Serialize};
 use warmcore_costs::Profile;
 use warmcore_linux::inventory::Observation;
 use warmcore_linux::tuning::{Fingerprint, Line, Plan};
-use warmcore_units::PerSecond;
+use warmcore_units::{Fault, PerSecond};
 
 /// What a placement optimises.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -209,6 +209,9 @@ pub enum Unplaceable {
         /// How many there are.
         found: usize,
     },
+    /// The host describes itself in a way that leads to a plan which cannot be applied.
+    #[error("what this host says of itself leads to a plan that `warmcore host apply` would refuse: {0}")]
+    Contradiction(Fault),
     /// No change would gain anything.
     #[error("nothing to gain: {0}")]
     NothingToGain(String),
@@ -290,7 +293,9 @@ pub fn place(observed: &Observation, request: &Request<'_>) -> Result<HostPlacem
         // What was asked for remains.
         Err(_) => (Vec::new(), Err(channels::no_forecast())),
     };
-    Ok(host_placement(&context, &proposal, asked.with(lines), performance))
+    let placement = host_placement(&context, &proposal, asked.with(lines), performance);
+    placement.plan.check().map_err(Unplaceable::Contradiction)?;
+    Ok(placement)
 }
 
 fn host_placement(

@@ -2,7 +2,7 @@
 
 use super::hosts::server_named as server;
 use super::sketch::sketch;
-use super::{GOALS, observed, planned, plans};
+use super::{GOALS, observed, planned, plans, steering};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -111,6 +111,20 @@ fn every_gain_has_its_half_width_or_says_why_there_is_none() {
             assert!(honest && !line.reason.is_empty(), "{} for {goal}: {gain}", host.name);
         }
     }
+}
+
+#[test]
+fn interrupts_that_no_line_can_tell_apart_stay() {
+    let crowded = [(0, 1_000); 16];
+    let planned = |name: fn(usize) -> String| {
+        let placement = planned(&observed(&steering::host(&crowded, name)), &server(), Goal::Throughput);
+        let lines = placement.map(|placement| placement.lines).unwrap_or_default();
+        let interrupts = lines.iter().filter(|line| matches!(line.set, Setting::Interrupt { .. }));
+        interrupts.count()
+    };
+    assert_eq!(planned(|queue| format!("eth0-TxRx-{queue}")), 16);
+    // Two of them have one name.
+    assert_eq!(planned(|queue| format!("eth0-TxRx-{}", queue.max(1))), 14);
 }
 
 /// Debug builds take ten times as long as release builds, and a busy machine several times that.

@@ -11,11 +11,12 @@ use warmcore_units::CpuId;
 /// How long the host has been up.
 const SECONDS: u64 = 3_600;
 
-/// A card whose queues bring these packets a second, on these cpus, and a server for them.
-fn host(queues: &[(u32, u64)]) -> Tree {
+/// A card whose queues bring these packets a second, on these cpus, and a server for them. `name` gives the names of the
+/// card's interrupts.
+pub(crate) fn host(queues: &[(u32, u64)], name: impl Fn(usize) -> String) -> Tree {
     let mut host = FakeHost::new(synthetic::arm_server());
     let vector = |(queue, &(cpu, rate)): (usize, &(u32, u64))| Vector {
-        action: format!("eth0-TxRx-{queue}"),
+        action: name(queue),
         allowed: CpuSet::from_iter([CpuId(cpu)]),
         effective: CpuId(cpu),
         count: rate * SECONDS,
@@ -39,7 +40,8 @@ fn host(queues: &[(u32, u64)]) -> Tree {
 fn planned(queues: &[(u32, u64)]) -> HostPlacement {
     let profile = Profile::sgi_challenge_xl();
     let target = Target::Name("server".to_owned());
-    place(&observed(&host(queues)), &request(&target, Goal::Throughput, Some(&profile))).expect("a plan")
+    let tree = host(queues, |queue| format!("eth0-TxRx-{queue}"));
+    place(&observed(&tree), &request(&target, Goal::Throughput, Some(&profile))).expect("a plan")
 }
 
 /// The queues whose packets are spread.
