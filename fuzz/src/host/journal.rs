@@ -110,9 +110,10 @@ fn assert_says_where(error: &JournalError) {
         JournalError::Damaged { .. } => "active.journal:",
         JournalError::Active { .. } => "active.journal`",
         JournalError::Elsewhere { .. } => "undo it there",
-        JournalError::File { .. } | JournalError::InUse { .. } | JournalError::RootGone { .. } => {
-            panic!("{text}")
-        }
+        JournalError::File { .. }
+        | JournalError::InUse { .. }
+        | JournalError::Malformed(_)
+        | JournalError::RootGone { .. } => panic!("{text}"),
     };
     assert!(text.contains(says), "{text}");
 }

@@ -15,6 +15,7 @@ use warmcore_linux::{ProbeError, capture};
 pub(crate) fn run(arguments: &CaptureArguments) -> miette::Result<()> {
     let folder = &arguments.folder;
     refuse_what_is_there(folder)?;
+    let is_new = !folder.exists();
     fs::create_dir_all(folder)
         .or_misuse()
         .wrap_err_with(|| format!("cannot create the folder {}", folder.display()))?;
@@ -25,7 +26,14 @@ pub(crate) fn run(arguments: &CaptureArguments) -> miette::Result<()> {
             None => watched(arguments.sample)?,
         },
     };
-    capture::write(folder, &later, earlier.as_ref())
+    let written = capture::write(folder, &later, earlier.as_ref());
+    written
+        .inspect_err(|_| {
+            if is_new {
+                // Only if nothing is in it.
+                let _ = fs::remove_dir(folder);
+            }
+        })
         .into_diagnostic()
         .wrap_err_with(|| format!("cannot write the capture into {}", folder.display()))?;
     let shown = folder.display();
@@ -68,15 +76,25 @@ fn copy_of(root: &Path) -> miette::Result<Copy> {
     let (second, later) = probe(Some(root))?.recorded();
     let half = root.join(EARLIER);
     if !half.is_dir() {
-        let ended = second.inventory().err();
+        let ended = tolerated(second.inventory().err())?;
         return Ok(copied(None, later.tree(), ended));
     }
     let (first, earlier) = probe(Some(&half))?.recorded();
-    let ended = Observation::of_probes(&first, &second).err();
+    let ended = tolerated(Observation::of_probes(&first, &second).err())?;
     if ended.is_some() {
         let _ = second.inventory();
     }
     Ok(copied(Some(earlier.tree()), later.tree(), ended))
+}
+
+/// An error that a copy may have too: what cannot be read. A copy of half a capture, or of two hosts, would pass for one.
+fn tolerated(error: Option<ProbeError>) -> miette::Result<Option<ProbeError>> {
+    match error {
+        Some(error @ (ProbeError::Unfinished { .. } | ProbeError::AnotherHost { .. })) => {
+            Err(error).into_diagnostic().wrap_err("cannot copy the capture")
+        }
+        error => Ok(error),
+    }
 }
 
 fn copied(earlier: Option<Tree>, later: Tree, ended: Option<ProbeError>) -> Copy {

@@ -304,7 +304,11 @@ fn a_capture_that_cannot_be_written_whole_is_not_left_and_one_that_is_not_whole_
     shown(&["--root", "copy"], &path);
     fs::create_dir_all(path.join("copy/warmcore")).expect("a folder");
     fs::write(path.join("copy/warmcore/unfinished"), "").expect("a file");
-    for command in [&["host", "show", "--root", "copy"][..], &["host", "plan", "--root", "copy"]] {
+    for command in [
+        &["host", "show", "--root", "copy"][..],
+        &["host", "plan", "--root", "copy"],
+        &["host", "capture", "another", "--root", "copy"],
+    ] {
         let refused = failure(command, folder.path());
         assert!(refused.contains("is not a whole capture") && refused.contains("take it again"), "{refused}");
     }
