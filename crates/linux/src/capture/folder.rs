@@ -11,7 +11,7 @@ use rustix::fs::{Mode, OFlags, open, syncfs};
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, ErrorKind};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// Writes `later` into `folder`, which does not exist or is empty, and `earlier` into the folder of the first look in it.
 ///
@@ -90,7 +90,7 @@ fn empty(folder: &Path) {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let paths = entries.map(|entry| entry.path());
     let (marked, others): (Vec<_>, Vec<_>) =
-        paths.partition(|path| path.file_name() == ours.map(|name| name.as_os_str()));
+        paths.partition(|path| path.file_name() == ours.map(Component::as_os_str));
     for path in others.into_iter().chain(marked) {
         if fs::remove_dir_all(&path).or_else(|_| fs::remove_file(&path)).is_err() {
             return;
