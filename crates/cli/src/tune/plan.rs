@@ -31,7 +31,7 @@ pub(super) fn proposals(
     })?;
     let proposals = steps(&document.plan, disk).map_err(|error| match error {
         StepError::Absent(fault) => refusal(document, vec![fault]),
-        other @ StepError::Unreadable { .. } => report(document, &other),
+        other @ (StepError::Unreadable { .. } | StepError::Unrestorable { .. }) => report(document, &other),
     })?;
     Ok((proposals, interferences))
 }

@@ -111,6 +111,16 @@ pub enum StepError {
         /// The error of the system.
         source: io::Error,
     },
+    /// The setting has a value now that it could not be given back.
+    #[error("line {}: {set}: its value now could not be restored: {fault}", line + 1)]
+    Unrestorable {
+        /// The line, from 0.
+        line: usize,
+        /// The setting in words.
+        set: String,
+        /// What is wrong with it.
+        fault: Fault,
+    },
 }
 
 /// Returns the steps of `plan`, line by line: locates every setting and reads its value.
@@ -187,7 +197,7 @@ pub(crate) fn propose(
     let changes = place.value(&original).as_ref() != Some(&wanted);
     if changes {
         original::check("value", &set, place, &original, system)
-            .map_err(|fault| unreadable(io::Error::new(io::ErrorKind::InvalidData, fault.to_string())))?;
+            .map_err(|fault| StepError::Unrestorable { line, set: set.to_string(), fault })?;
     }
     let now = place.shown(&original);
     let origin = match set {

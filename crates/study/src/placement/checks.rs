@@ -14,20 +14,8 @@ use warmcore_units::CpuId;
 
 /// Checks that the whole host is visible and writable, and not only a container's part of it.
 pub(super) fn check_visible(picture: &Inventory) -> Result<(), Unplaceable> {
-    let limits = &picture.machine.limits;
-    // A process started by the system may not run on isolated cpus, but still sees the whole host.
-    let missing =
-        picture.machine.online().difference(&limits.allowed).difference(&picture.special_cpus.isolated);
-    if let Some(sign) = picture.container.first() {
-        return Err(Unplaceable::Restricted(format!("this is a container ({sign})")));
-    }
-    if !missing.is_empty() {
-        let (online, allowed) = (picture.machine.online(), &limits.allowed);
-        return Err(Unplaceable::Restricted(format!("this process may use cpus {allowed} of {online} only")));
-    }
-    if !picture.read_only.is_empty() {
-        let places = picture.read_only.join(", ");
-        return Err(Unplaceable::Restricted(format!("{places} cannot be written to")));
+    if let Some(why) = picture.restriction() {
+        return Err(Unplaceable::Restricted(why));
     }
     match picture.interrupts.is_empty() {
         true => Err(Unplaceable::NoQueues),
