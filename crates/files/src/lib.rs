@@ -1,8 +1,11 @@
-//! Reading a file that a user names, if it is a regular file and not too long.
+//! Reading a file that a user names, if it is a regular file and not too long; and [`document`], reading a TOML document.
 //!
 //! A path may lead anywhere: to a directory, an endless device, a pipe without a writer, or a file of the kernel that
 //! waits for messages. These are refused at once with an explanation, or not opened, so that no command hangs or fills
 //! the memory.
+
+pub mod document;
+mod wording;
 
 use std::fs::{File, FileType};
 use std::io::{self, ErrorKind, Read};

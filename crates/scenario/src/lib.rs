@@ -7,7 +7,6 @@
 pub mod chosen;
 pub mod cluster;
 pub mod combination;
-pub mod document;
 pub mod effects;
 pub mod limits;
 pub mod live;
@@ -19,11 +18,9 @@ pub mod scheduling;
 pub mod study;
 pub mod traffic;
 pub mod unused;
-mod wording;
 
 pub use cluster::ClusterScenario;
 pub use combination::{Combination, Organisation};
-pub use document::DocumentError;
 pub use effects::Effects;
 pub use live::{DriverKind, Live, Mode, OverloadRule, ShutdownRule};
 pub use packet::{PacketScenario, RunLength, Stacks};
@@ -34,3 +31,4 @@ pub use scheduling::{Parallelism, QueueRule, Scheduling, ThreadOrder};
 pub use study::{Calibration, Prediction, Study};
 pub use traffic::{Mixing, OpenTraffic, Process, Traffic, TrafficError};
 pub use unused::Unused;
+pub use warmcore_files::document::{self, DocumentError};

@@ -2,12 +2,21 @@
 
 use super::{ApproachTimes, CacheLevel, Measured, Profile, ReceiveTimes};
 use crate::situation::{Approach, Experiment, ThreadStack};
-use warmcore_units::{Fault, Nanos};
+use warmcore_units::{Checked, Fault, Nanos};
 
 /// The longest time allowed: no packet takes a second, and a simulation with unbounded times would not end.
 const LONGEST: Nanos = Nanos::from_secs(1.0);
 /// The most ways of a cache.
 const MOST_WAYS: u32 = 1 << 16;
+
+impl Checked for Profile {
+    const WHAT: &'static str = "profile";
+    const SCHEMA: u32 = Self::SCHEMA;
+
+    fn check(&self) -> Result<(), Fault> {
+        Self::check(self)
+    }
+}
 
 impl Profile {
     /// Refuses a profile of another version, an incomplete one, and physically impossible values.

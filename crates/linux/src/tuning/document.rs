@@ -2,8 +2,8 @@
 
 use super::plan::Plan;
 use std::path::{Path, PathBuf};
-use warmcore_scenario::document::{self, Checked, DocumentError};
-use warmcore_units::Fault;
+use warmcore_files::document::{self, DocumentError};
+use warmcore_units::{Checked, Fault};
 
 impl Checked for Plan {
     const WHAT: &'static str = "plan";

@@ -2,36 +2,14 @@
 //! was expected.
 
 use crate::wording::plain;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use crate::{LONGEST_DOCUMENT, read_text};
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use toml::de::{DeTable, DeValue};
-use warmcore_costs::Profile;
-use warmcore_files::{LONGEST_DOCUMENT, read_text};
 use warmcore_units::Fault;
 
-/// A document with checks beyond the types of its values.
-pub trait Checked: Serialize + DeserializeOwned {
-    /// The kind of document in error messages, such as `profile`.
-    const WHAT: &'static str;
-    /// The version of the document that this build reads and writes.
-    const SCHEMA: u32;
-
-    /// # Errors
-    /// The first field that cannot be used.
-    fn check(&self) -> Result<(), Fault>;
-}
-
-impl Checked for Profile {
-    const WHAT: &'static str = "profile";
-    const SCHEMA: u32 = Self::SCHEMA;
-
-    fn check(&self) -> Result<(), Fault> {
-        Self::check(self)
-    }
-}
+pub use warmcore_units::Checked;
 
 /// A document could not be used.
 #[derive(Debug, thiserror::Error)]
@@ -196,66 +174,4 @@ fn locate(text: &str, field: &str) -> Range<usize> {
 /// The line, from 1, of the byte at `offset`.
 fn line_of(text: &str, offset: usize) -> usize {
     1 + text.bytes().take(offset).filter(|&byte| byte == b'\n').count()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const PUBLISHED: &str = include_str!("../../costs/profiles/sgi-challenge-xl.toml");
-
-    fn refusal(from: &str, to: &str) -> String {
-        let text = PUBLISHED.replacen(from, to, 1);
-        assert_ne!(text, PUBLISHED, "`{from}` is in the profile");
-        parse::<Profile>(&text, Path::new("mine.toml")).unwrap_err().to_string()
-    }
-
-    /// The line, from 1, that contains `text` in the published profile.
-    fn line(text: &str) -> usize {
-        1 + PUBLISHED.lines().position(|line| line.contains(text)).unwrap()
-    }
-
-    #[test]
-    fn a_valid_document_is_read() {
-        let profile: Profile = parse(PUBLISHED, Path::new("sgi.toml")).unwrap();
-        assert_eq!(profile, Profile::sgi_challenge_xl());
-    }
-
-    #[test]
-    fn an_error_states_file_line_field_and_what_was_expected() {
-        let negative = refusal("release = { mean = 4520.0 }", "release = { mean = -4520.0 }");
-        let place = format!("mine.toml:{}: ", line("release ="));
-        assert!(negative.starts_with(&place), "{negative}");
-        assert!(negative.contains("`free_memory.release.mean` is -4520 ns"), "{negative}");
-        assert!(negative.contains("expected between 0 ns and 1 s (1000000000 ns)"), "{negative}");
-
-        let hot_slower = refusal("mean = 66600.0", "mean = 96600.0");
-        assert!(hot_slower.contains(&format!("mine.toml:{}", line("66600.0"))), "{hot_slower}");
-        assert!(hot_slower.contains("`times.locking.cached.A1.cold.0.mean` is 91900 ns"), "{hot_slower}");
-    }
-
-    #[test]
-    fn malformed_incomplete_or_misspelt_documents_are_refused_with_the_line() {
-        let malformed = refusal("schema = 1", "schema = = 1");
-        assert!(malformed.contains(&format!("mine.toml:{}", line("schema ="))), "{malformed}");
-        let missing = refusal("name = \"SGI Challenge XL\"\n", "");
-        assert!(missing.contains("missing field `name`"), "{missing}");
-        let misspelt = refusal("log_d =", "logd =");
-        assert!(misspelt.contains("unknown field `logd`, expected one of"), "{misspelt}");
-        assert!(misspelt.contains(&format!("mine.toml:{}", line("log_d ="))), "{misspelt}");
-        let text = refusal("w = 2.19827", "w = \"much\"");
-        assert!(text.contains("invalid type: string"), "{text}");
-    }
-
-    #[test]
-    fn a_later_version_is_reported_before_its_unknown_fields() {
-        let later = refusal("schema = 1", "schema = 7\nnovelty = true");
-        assert!(later.contains("`schema` is 7, expected 1: a later version"), "{later}");
-    }
-
-    #[test]
-    fn the_error_for_a_missing_file_names_it() {
-        let error = read::<Profile>(Path::new("no/such/profile.toml")).unwrap_err().to_string();
-        assert!(error.starts_with("cannot read the profile no/such/profile.toml"), "{error}");
-    }
 }
