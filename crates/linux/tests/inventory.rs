@@ -302,7 +302,8 @@ fn rates_are_computed_from_two_inventories() {
     after.put("proc/interrupts", table.trim_end());
     after.put("proc/softirqs", "CPU0 CPU1\nNET_RX: 0 175544");
     after.put("proc/softnet_stat", "");
-    after.put("proc/stat", "cpu0 0 0 0 360100 0 0 0 0\ncpu1 30 0 10 360040 0 0 10 10");
+    // Its thread has run for 600 s before.
+    after.put("proc/stat", "cpu0 0 0 0 360100 0 0 0 0\ncpu1 60030 0 10 300040 0 0 10 10");
     for file in ["proc/700/stat", "proc/700/task/700/stat"] {
         let ran = after.files[file].replace(" 60000 0 ", " 60025 0 ").replace(" 17 1 ", " 17 0 ");
         after.put(file, ran.trim_end());
