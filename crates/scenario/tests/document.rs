@@ -1,7 +1,8 @@
-//! A profile as a document: read, or refused with file, line and field.
+//! A profile or a point as a document: read, or refused with file, line and field.
 
 use std::path::Path;
 use warmcore_costs::Profile;
+use warmcore_scenario::PacketScenario;
 use warmcore_scenario::document::{parse, read};
 
 const PUBLISHED: &str = include_str!("../../costs/profiles/sgi-challenge-xl.toml");
@@ -9,17 +10,17 @@ const PUBLISHED: &str = include_str!("../../costs/profiles/sgi-challenge-xl.toml
 fn refusal(from: &str, to: &str) -> String {
     let text = PUBLISHED.replacen(from, to, 1);
     assert_ne!(text, PUBLISHED, "`{from}` is in the profile");
-    parse::<Profile>(&text, Path::new("mine.toml")).unwrap_err().to_string()
+    parse::<Profile>(&text, Path::new("mine.toml")).expect_err("it is refused").to_string()
 }
 
 /// The line, from 1, that contains `text` in the published profile.
 fn line(text: &str) -> usize {
-    1 + PUBLISHED.lines().position(|line| line.contains(text)).unwrap()
+    1 + PUBLISHED.lines().position(|line| line.contains(text)).expect("it is there")
 }
 
 #[test]
 fn a_valid_document_is_read() {
-    let profile: Profile = parse(PUBLISHED, Path::new("sgi.toml")).unwrap();
+    let profile: Profile = parse(PUBLISHED, Path::new("sgi.toml")).expect("it is valid");
     assert_eq!(profile, Profile::sgi_challenge_xl());
 }
 
@@ -57,6 +58,22 @@ fn a_later_version_is_reported_before_its_unknown_fields() {
 
 #[test]
 fn the_error_for_a_missing_file_names_it() {
-    let error = read::<Profile>(Path::new("no/such/profile.toml")).unwrap_err().to_string();
+    let error = read::<Profile>(Path::new("no/such/profile.toml")).expect_err("it is refused").to_string();
     assert!(error.starts_with("cannot read the profile no/such/profile.toml"), "{error}");
+}
+
+#[test]
+fn no_type_of_a_programming_language_is_named() {
+    for (document, expected) in [
+        ("processors = 'many'", "expected a whole number from 0 to 4294967295"),
+        ("processors = -1", "expected a whole number from 0 to 4294967295"),
+        ("seed = -1", "expected a whole number of at least 0"),
+        ("rate_per_s = 'fast'", "expected a number"),
+        ("run = 3", "expected a table"),
+        ("[scheduling]\npolicy = 'nearest'", "unknown name `nearest`, expected one of"),
+    ] {
+        let error = parse::<PacketScenario>(document, Path::new("mine.toml"));
+        let error = error.expect_err("it is refused").to_string();
+        assert!(error.contains(expected) && !error.contains("struct"), "{error}");
+    }
 }
