@@ -29,7 +29,7 @@
 //! | `checks` | whether the whole host is visible, who would undo a plan, and what is not known |
 //!
 //! Invariants: unless its user asks for cores that do nothing else or for other channels, a plan never makes the
-//! busiest cpu take in more of the packets or interrupts, and none has a forecast of less capacity or dearer packets; no
+//! busiest cpu take in more of the packets or interrupts, and none has a forecast of visibly less capacity; no
 //! line names a cpu that is offline, or outside its thread's cpuset, and none puts work on an isolated one that is not
 //! there already (its own sending goes through some queue too); no line is about an interrupt that the kernel manages;
 //! what a restricted process sees is not taken for the host; every gain is computed, or says why it cannot be; and

@@ -3,7 +3,8 @@
 //!
 //! No file tells which queue the packets of a thread come through, because hashing distributes the
 //! flows. The model therefore splits every reader's packets over the queues in proportion to their
-//! interrupts, and every queue's packets over the readers in proportion to their busy time. A reader is
+//! interrupts, and every queue's packets over the readers in proportion to the bytes that they receive, or
+//! to their busy time where these are not known. A reader is
 //! on each of the cpus that it may run on, all alike; one that is not known may run anywhere.
 
 use super::cpu_pool::{CpuPool, Distance};

@@ -1,8 +1,8 @@
 //! Which placement is best, and whether it gains enough to be worth its changes.
 //!
 //! No placement is proposed that makes the busiest cpu take in more of the packets or interrupts, or whose forecast is
-//! of less capacity or dearer packets, unless its user asked for cores that do nothing else. Readers that move to one
-//! node leave less room for growth; that is accepted where twice the present load still fits.
+//! of visibly less capacity, unless its user asked for cores that do nothing else. Dearer packets are accepted where less
+//! than twice the present load fits and the plan makes room. Readers that move to one node leave less room for growth; that is accepted where twice the present load still fits.
 
 use super::context::{Context, Proposal};
 use super::cost_model::{self, Performance};
