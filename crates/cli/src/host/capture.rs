@@ -15,8 +15,8 @@ use warmcore_linux::{ProbeError, capture};
 pub(crate) fn run(arguments: &CaptureArguments) -> miette::Result<()> {
     let folder = &arguments.folder;
     refuse_what_is_there(folder)?;
-    let is_new = !folder.exists();
-    fs::create_dir_all(folder)
+    // Before the host is watched. The folder is made afterwards, so that none is left where that fails.
+    capture::require_creatable(folder)
         .or_misuse()
         .wrap_err_with(|| format!("cannot create the folder {}", folder.display()))?;
     let Copy { earlier, later, warning } = match arguments.example {
@@ -28,12 +28,6 @@ pub(crate) fn run(arguments: &CaptureArguments) -> miette::Result<()> {
     };
     let written = capture::write(folder, &later, earlier.as_ref());
     written
-        .inspect_err(|_| {
-            if is_new {
-                // Only if nothing is in it.
-                let _ = fs::remove_dir(folder);
-            }
-        })
         .into_diagnostic()
         .wrap_err_with(|| format!("cannot write the capture into {}", folder.display()))?;
     let shown = folder.display();
