@@ -9,7 +9,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 use warmcore_linux::fake::Tree;
-use warmcore_linux::inventory::{EARLIER, Observation};
+use warmcore_linux::inventory::Observation;
 use warmcore_linux::{ProbeError, capture};
 
 pub(crate) fn run(arguments: &CaptureArguments) -> miette::Result<()> {
@@ -68,12 +68,11 @@ fn watched(interval: Duration) -> miette::Result<Copy> {
 /// Looks at the capture in `root`, at both halves if it has them.
 fn copy_of(root: &Path) -> miette::Result<Copy> {
     let (second, later) = probe(Some(root))?.recorded();
-    let half = root.join(EARLIER);
-    if !half.is_dir() {
+    let Some(first) = second.first_look().into_diagnostic().wrap_err("cannot copy the capture")? else {
         let ended = tolerated(second.inventory().err())?;
         return Ok(copied(None, later.tree(), ended));
-    }
-    let (first, earlier) = probe(Some(&half))?.recorded();
+    };
+    let (first, earlier) = first.recorded();
     let ended = tolerated(Observation::of_probes(&first, &second).err())?;
     if ended.is_some() {
         let _ = second.inventory();
