@@ -15,7 +15,7 @@
 
 mod folder;
 
-pub use folder::write;
+pub use folder::{require_creatable, write};
 
 use crate::fake;
 use std::collections::{BTreeMap, BTreeSet};

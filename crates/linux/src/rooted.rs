@@ -80,6 +80,24 @@ impl Root {
         Self { path, directory }
     }
 
+    /// Opens the folder `name` in it as a root of its own; `None` if nothing has the name. A link is refused, wherever it
+    /// leads. Nothing is a root within this machine.
+    pub(crate) fn within(&self, name: &str) -> io::Result<Option<Self>> {
+        if self.is_live() {
+            return Ok(None);
+        }
+        let opened = match self.open(Path::new(name), OFlags::PATH | OFlags::NOFOLLOW) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            opened => opened?,
+        };
+        let kind = File::from(opened.try_clone()?).metadata()?.file_type();
+        if !kind.is_dir() {
+            let what = if kind.is_symlink() { "it is a symbolic link" } else { "it is no folder" };
+            return Err(io::Error::new(ErrorKind::NotADirectory, format!("{what}, expected a folder")));
+        }
+        Ok(Some(Self { path: self.path.join(name), directory: Some(Arc::new(Ok(opened))) }))
+    }
+
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -311,6 +329,25 @@ mod tests {
         let mut names = root.names(Path::new("folder")).unwrap();
         names.sort();
         assert_eq!(names, ["above", "value"], "nothing else is left there");
+    }
+
+    #[test]
+    fn a_root_within_a_root_is_a_folder_in_it_and_no_link() {
+        let (place, path, root) = place();
+        symlink(place.path().join("outside"), path.join("away")).unwrap();
+        symlink("inside", path.join("there")).unwrap();
+        let within = root.within("inside").unwrap().unwrap();
+        assert_eq!(text(&within, "value").as_deref(), Ok("ours"));
+        assert_eq!(text(&within, "../inside/value"), Err(Some(Errno::NOENT.raw_os_error())));
+        assert!(root.within("absent").unwrap().is_none());
+        for (name, what) in [
+            ("away", "it is a symbolic link"),
+            ("there", "it is a symbolic link"),
+            ("inside/value", "it is no folder"),
+        ] {
+            let refused = root.within(name).unwrap_err().to_string();
+            assert_eq!(refused, format!("{what}, expected a folder"), "{name}");
+        }
     }
 
     #[test]

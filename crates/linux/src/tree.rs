@@ -60,6 +60,15 @@ impl Tree {
         }
     }
 
+    /// The folder `name` in it as a tree of its own; `None` if it is absent. What is read there is not recorded here.
+    pub(crate) fn within(&self, name: &str) -> io::Result<Option<Self>> {
+        match self {
+            Self::Directory(root) => Ok(root.within(name)?.map(Self::Directory)),
+            Self::Fake(_) => Ok(None),
+            Self::Recorded(tree, _) => tree.within(name),
+        }
+    }
+
     /// The root directory; empty if the files are in memory.
     pub(crate) fn root(&self) -> &Path {
         match self {

@@ -9,14 +9,14 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 use warmcore_linux::fake::Tree;
-use warmcore_linux::inventory::{EARLIER, Observation};
+use warmcore_linux::inventory::Observation;
 use warmcore_linux::{ProbeError, capture};
 
 pub(crate) fn run(arguments: &CaptureArguments) -> miette::Result<()> {
     let folder = &arguments.folder;
     refuse_what_is_there(folder)?;
-    let is_new = !folder.exists();
-    fs::create_dir_all(folder)
+    // Before the host is watched. The folder is made afterwards, so that none is left where that fails.
+    capture::require_creatable(folder)
         .or_misuse()
         .wrap_err_with(|| format!("cannot create the folder {}", folder.display()))?;
     let Copy { earlier, later, warning } = match arguments.example {
@@ -28,12 +28,6 @@ pub(crate) fn run(arguments: &CaptureArguments) -> miette::Result<()> {
     };
     let written = capture::write(folder, &later, earlier.as_ref());
     written
-        .inspect_err(|_| {
-            if is_new {
-                // Only if nothing is in it.
-                let _ = fs::remove_dir(folder);
-            }
-        })
         .into_diagnostic()
         .wrap_err_with(|| format!("cannot write the capture into {}", folder.display()))?;
     let shown = folder.display();
@@ -74,12 +68,11 @@ fn watched(interval: Duration) -> miette::Result<Copy> {
 /// Looks at the capture in `root`, at both halves if it has them.
 fn copy_of(root: &Path) -> miette::Result<Copy> {
     let (second, later) = probe(Some(root))?.recorded();
-    let half = root.join(EARLIER);
-    if !half.is_dir() {
+    let Some(first) = second.first_look().into_diagnostic().wrap_err("cannot copy the capture")? else {
         let ended = tolerated(second.inventory().err())?;
         return Ok(copied(None, later.tree(), ended));
-    }
-    let (first, earlier) = probe(Some(&half))?.recorded();
+    };
+    let (first, earlier) = first.recorded();
     let ended = tolerated(Observation::of_probes(&first, &second).err())?;
     if ended.is_some() {
         let _ = second.inventory();

@@ -8,7 +8,7 @@ use serde::Serialize;
 use std::path::Path;
 use std::thread::sleep;
 use std::time::Duration;
-use warmcore_linux::inventory::{EARLIER, Observation};
+use warmcore_linux::inventory::Observation;
 use warmcore_linux::{Inventory, ProbeError, Rates};
 use warmcore_study::placement::{Finding, Mismatch, QueuePlace, ReaderEvidence, ReaderPlace};
 
@@ -39,13 +39,10 @@ pub(super) fn observed(
 
 /// Looks at the capture in `root`: at both halves, if it has them.
 pub(super) fn captured(root: &Path) -> miette::Result<Observation> {
-    let half = root.join(EARLIER);
-    let earlier = half.is_dir().then(|| probe(Some(&half))).transpose()?;
-    let seen = look(Some(root), |later| match &earlier {
-        Some(earlier) => Observation::of_probes(earlier, later),
+    looked(look(Some(root), |later| match later.first_look()? {
+        Some(earlier) => Observation::of_probes(&earlier, later),
         None => Observation::once(later),
-    })?;
-    seen.into_diagnostic().wrap_err("cannot look at the host")
+    })?)
 }
 
 /// What `--json` prints: the inventory, what is amiss, what could not be found out about the machine, and the rates

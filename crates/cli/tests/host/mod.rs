@@ -315,6 +315,31 @@ fn a_capture_that_cannot_be_written_whole_is_not_left_and_one_that_is_not_whole_
 }
 
 #[test]
+fn a_first_look_that_is_a_link_or_a_file_is_refused() {
+    let (folder, root) = written(&hosts::small_vm());
+    let earlier = Path::new(&root).join("earlier");
+    fs::remove_dir_all(&earlier).expect("a folder");
+    let refused = |what: &str| {
+        for command in [&["host", "capture", "copy", "--root", &root][..], &["host", "show", "--root", &root]]
+        {
+            let refused = failure(command, folder.path());
+            assert!(!folder.path().join("copy").exists(), "nothing is left of a refused copy");
+            assert!(
+                refused.contains("is not the first look of a capture") && refused.contains(what),
+                "{refused}"
+            );
+        }
+    };
+    for target in ["/", "."] {
+        std::os::unix::fs::symlink(target, &earlier).expect("a link");
+        refused("it is a symbolic link, expected a folder");
+        fs::remove_file(&earlier).expect("a link");
+    }
+    fs::write(&earlier, "").expect("a file");
+    refused("it is no folder, expected a folder");
+}
+
+#[test]
 fn both_halves_of_a_capture_are_of_one_host() {
     let (_folder, root) = written(&hosts::small_vm());
     let earlier = Path::new(&root).join("earlier");

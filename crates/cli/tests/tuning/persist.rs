@@ -35,8 +35,8 @@ fn a_plan_that_outlasts_a_restart_is_printed_for_systemd_and_udev() {
     for expected in [
         "# /etc/warmcore/host-plan.toml\nschema = 1\n",
         "Type=oneshot",
-        "warmcore\" host apply --yes --despite \"tuned\" /etc/warmcore/host-plan.toml\n",
-        "warmcore\" host undo --force\n",
+        "warmcore\" host apply --yes --despite \"tuned\" --journal /var/lib/warmcore/unit /etc/warmcore/host-plan.toml\n",
+        "warmcore\" host undo --force --journal /var/lib/warmcore/unit\n",
         "Conflicts=irqbalance.service\n",
         "ACTION==\"bind\", SUBSYSTEM==\"pci\", KERNEL==\"0000:00:03.0\", RUN+=",
         "ACTION==\"add|move\", SUBSYSTEM==\"net\", KERNEL==\"eth0\", RUN+=",

@@ -8,31 +8,101 @@ use super::UNFINISHED;
 use crate::fake::Tree;
 use crate::inventory::EARLIER;
 use rustix::fs::{Mode, OFlags, open, syncfs};
-use std::ffi::OsString;
-use std::fs;
-use std::io::{self, ErrorKind};
-use std::path::{Component, Path, PathBuf};
+use rustix::io::Errno;
+use rustix::process::{Pid, test_kill_process};
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File, Permissions};
+use std::io::{self, ErrorKind, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 
-/// Writes `later` into `folder`, which does not exist or is empty, and `earlier` into the folder of the first look in it.
+/// Checks that `folder` can be made, and leaves none.
 ///
 /// # Errors
-/// The error of the file system. Nothing is left of the capture then, as far as it can be removed; what cannot be is
-/// refused by probes.
+/// The error of the file system.
+pub fn require_creatable(folder: &Path) -> io::Result<()> {
+    let mut written = Written::default();
+    let made = written.folder(folder);
+    written.remove();
+    made
+}
+
+/// Writes `later` into `folder`, which does not exist or is empty, and `earlier` into the folder of the first look in it.
+/// What captures of the same name have left beside it that were killed is removed.
+///
+/// # Errors
+/// The error of the file system, or that something is in the folder. Nothing is left of the capture then, as far as it can
+/// be removed; what cannot be is refused by probes. Files of others are never touched.
 pub fn write(folder: &Path, later: &Tree, earlier: Option<&Tree>) -> io::Result<()> {
     let halves = [Some((later, Path::new(""))), earlier.map(|earlier| (earlier, Path::new(EARLIER)))];
     let halves: Vec<(&Tree, &Path)> = halves.into_iter().flatten().collect();
+    let mut written = Written::default();
+    let done = written.folder(place_of(folder)).and_then(|()| {
+        remove_left(folder);
+        beside_or_in_place(folder, &halves)
+    });
+    done.inspect_err(|_| written.remove())
+}
+
+fn beside_or_in_place(folder: &Path, halves: &[(&Tree, &Path)]) -> io::Result<()> {
     let beside = beside(folder);
     let made = match fs::create_dir(&beside) {
-        Ok(()) => fill(&beside, &halves).inspect_err(|_| drop(fs::remove_dir_all(&beside))),
+        Ok(()) => {
+            let filled = fill(&beside, halves, &mut Written::default());
+            filled.and_then(|()| rename(&beside, folder)).inspect_err(|_| drop(fs::remove_dir_all(&beside)))
+        }
         Err(error) => Err(error),
     };
-    match made.and_then(|()| rename(&beside, folder)) {
+    match made {
         Err(error) if is_unmovable(&error) => {
-            let _ = fs::remove_dir_all(&beside);
-            fs::create_dir_all(folder)?;
-            fill(folder, &halves).inspect_err(|_| empty(folder))
+            let mut written = Written::default();
+            let filled = written
+                .folder(folder)
+                .and_then(|()| require_empty(folder))
+                .and_then(|()| fill(folder, halves, &mut written));
+            filled.inspect_err(|_| written.remove())
         }
         done => done,
+    }
+}
+
+/// Fails if something is in `folder`.
+fn require_empty(folder: &Path) -> io::Result<()> {
+    match fs::read_dir(folder)?.next() {
+        Some(found) => {
+            let name = found?.file_name();
+            let problem = format!("`{}` has appeared in it, expected an empty folder", name.display());
+            Err(io::Error::new(ErrorKind::DirectoryNotEmpty, problem))
+        }
+        None => Ok(()),
+    }
+}
+
+/// The folder that `folder` is in.
+fn place_of(folder: &Path) -> &Path {
+    match folder.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        _ => Path::new("."),
+    }
+}
+
+const SUFFIX: &str = ".unfinished";
+
+/// Removes what captures named as `folder` have left beside it, if their processes are gone.
+fn remove_left(folder: &Path) {
+    let process = |name: &OsStr| {
+        let own = name.as_bytes().strip_prefix(b".")?;
+        let rest = own.strip_prefix(folder.file_name()?.as_bytes())?.strip_prefix(b".")?;
+        let number = str::from_utf8(rest.strip_suffix(SUFFIX.as_bytes())?).ok()?;
+        Pid::from_raw(number.parse().ok().filter(|number| *number > 0)?)
+    };
+    for entry in fs::read_dir(place_of(folder)).into_iter().flatten().flatten() {
+        let is_left =
+            process(&entry.file_name()).is_some_and(|process| test_kill_process(process) == Err(Errno::SRCH));
+        if is_left && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            let _ = fs::remove_dir_all(entry.path());
+        }
     }
 }
 
@@ -40,7 +110,7 @@ pub fn write(folder: &Path, later: &Tree, earlier: Option<&Tree>) -> io::Result<
 fn beside(folder: &Path) -> PathBuf {
     let mut name = OsString::from(".");
     name.push(folder.file_name().unwrap_or_default());
-    name.push(format!(".{}.unfinished", std::process::id()));
+    name.push(format!(".{}{SUFFIX}", std::process::id()));
     folder.with_file_name(name)
 }
 
@@ -50,8 +120,7 @@ fn rename(beside: &Path, folder: &Path) -> io::Result<()> {
         Ok(found) => fs::set_permissions(beside, found.permissions()),
         Err(_) => Ok(()),
     };
-    let renamed = renamed.and_then(|()| fs::rename(beside, folder));
-    renamed.inspect_err(|_| drop(fs::remove_dir_all(beside)))
+    renamed.and_then(|()| fs::rename(beside, folder))
 }
 
 /// Whether the error says that a folder cannot be replaced: it is mounted, `.`, a link, or in one that may not be
@@ -69,12 +138,17 @@ fn is_unmovable(error: &io::Error) -> bool {
 }
 
 /// Writes the trees below `folder`, and takes the mark away once all is on the disk.
-fn fill(folder: &Path, halves: &[(&Tree, &Path)]) -> io::Result<()> {
+fn fill(folder: &Path, halves: &[(&Tree, &Path)], written: &mut Written) -> io::Result<()> {
     let mark = folder.join(UNFINISHED);
-    fs::create_dir_all(mark.parent().unwrap_or(folder))?;
-    fs::write(&mark, "This capture is not whole.\n")?;
+    written.file(&mark, "This capture is not whole.\n")?;
     for (tree, half) in halves {
-        tree.write_to(&folder.join(half))?;
+        for (file, text) in &tree.files {
+            let path = folder.join(half).join(file);
+            written.file(&path, text)?;
+            if tree.read_only.contains(file) {
+                fs::set_permissions(path, Permissions::from_mode(0o444))?;
+            }
+        }
     }
     let opened = open(folder, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
     syncfs(&opened)?;
@@ -84,16 +158,42 @@ fn fill(folder: &Path, halves: &[(&Tree, &Path)]) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes what is in `folder`, the mark last.
-fn empty(folder: &Path) {
-    let ours = Path::new(UNFINISHED).components().next();
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let paths = entries.map(|entry| entry.path());
-    let (marked, others): (Vec<_>, Vec<_>) =
-        paths.partition(|path| path.file_name() == ours.map(Component::as_os_str));
-    for path in others.into_iter().chain(marked) {
-        if fs::remove_dir_all(&path).or_else(|_| fs::remove_file(&path)).is_err() {
-            return;
+/// The files and folders that were made here, and no others.
+#[derive(Default)]
+struct Written {
+    files: Vec<PathBuf>,
+    folders: Vec<PathBuf>,
+}
+
+impl Written {
+    /// Makes the folder at `path` and those above it, unless they are there.
+    fn folder(&mut self, path: &Path) -> io::Result<()> {
+        let missing: Vec<&Path> =
+            path.ancestors().take_while(|path| *path != Path::new("") && !path.is_dir()).collect();
+        for path in missing.into_iter().rev() {
+            fs::create_dir(path)?;
+            self.folders.push(path.to_owned());
+        }
+        Ok(())
+    }
+
+    /// Makes a file, which must not be there.
+    fn file(&mut self, path: &Path, text: &str) -> io::Result<()> {
+        self.folder(path.parent().unwrap_or(Path::new("")))?;
+        let mut file = File::create_new(path)?;
+        self.files.push(path.to_owned());
+        file.write_all(text.as_bytes())
+    }
+
+    /// Removes them in reverse order, so the mark as the last file. Folders that others have put something into stay.
+    fn remove(&self) {
+        for file in self.files.iter().rev() {
+            if fs::remove_file(file).is_err_and(|error| error.kind() != ErrorKind::NotFound) {
+                return;
+            }
+        }
+        for folder in self.folders.iter().rev() {
+            let _ = fs::remove_dir(folder);
         }
     }
 }
@@ -146,13 +246,66 @@ mod tests {
         assert!(write(&folder, &faulty, None).is_err());
         assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0);
         fs::create_dir(&folder).unwrap();
-        let trees = [(&faulty, Path::new(""))];
-        assert!(fill(&folder, &trees).is_err());
+        let (trees, mut written) = ([(&faulty, Path::new(""))], Written::default());
+        assert!(fill(&folder, &trees, &mut written).is_err());
         let refused = Probe::new().root(&folder).machine().unwrap_err().to_string();
         assert!(refused.contains("is not a whole capture") && refused.contains("take it again"), "{refused}");
         let refused = Probe::new().root(&folder).inventory().unwrap_err().to_string();
         assert!(refused.contains("is not a whole capture"), "{refused}");
-        empty(&folder);
-        assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
+        fs::write(folder.join("proc/theirs"), "theirs").unwrap();
+        written.remove();
+        assert_eq!(fs::read_to_string(folder.join("proc/theirs")).unwrap(), "theirs");
+        assert_eq!(
+            fs::read_dir(&folder).unwrap().count(),
+            1,
+            "what others put there stays, and nothing else"
+        );
+    }
+
+    /// Through a link, captures are written in place.
+    #[test]
+    fn what_appeared_in_the_folder_meanwhile_is_refused_and_left() {
+        let place = tempfile::tempdir().unwrap();
+        let (real, link) = (place.path().join("real"), place.path().join("link"));
+        fs::create_dir(&real).unwrap();
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        fs::write(real.join("theirs"), "theirs").unwrap();
+        for folder in [&link, &real] {
+            assert!(write(folder, &tree(), None).is_err());
+            assert_eq!(fs::read_to_string(real.join("theirs")).unwrap(), "theirs");
+            assert_eq!(fs::read_dir(&real).unwrap().count(), 1);
+        }
+        let refused = write(&link, &tree(), None).unwrap_err().to_string();
+        assert_eq!(refused, "`theirs` has appeared in it, expected an empty folder");
+        assert_eq!(fs::read_dir(place.path()).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn what_killed_captures_of_the_same_name_have_left_is_removed() {
+        let place = tempfile::tempdir().unwrap();
+        let mut ended = std::process::Command::new("true").spawn().unwrap();
+        let gone = ended.id();
+        ended.wait().unwrap();
+        let alive = std::os::unix::process::parent_id();
+        let name = |of: &str, process: u32| format!(".{of}.{process}.unfinished");
+        let names =
+            [name("copy", gone), name("copy", alive), name("other", gone), ".copy.unfinished".to_owned()];
+        for name in &names {
+            fs::create_dir(place.path().join(name)).unwrap();
+            fs::write(place.path().join(name).join("file"), "").unwrap();
+        }
+        write(&place.path().join("copy"), &tree(), None).unwrap();
+        let is_there = names.each_ref().map(|name| place.path().join(name).exists());
+        assert_eq!(is_there, [false, true, true, true]);
+    }
+
+    #[test]
+    fn whether_a_folder_can_be_made_is_tried_without_a_trace() {
+        let place = tempfile::tempdir().unwrap();
+        require_creatable(&place.path().join("new/capture")).unwrap();
+        require_creatable(place.path()).unwrap();
+        assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0);
+        fs::write(place.path().join("file"), "").unwrap();
+        assert!(require_creatable(&place.path().join("file/capture")).is_err());
     }
 }

@@ -26,6 +26,7 @@ pub use warning::{Shortfall, Warning};
 
 use crate::capture::{Recording, UNFINISHED};
 use crate::fake;
+use crate::inventory::EARLIER;
 use crate::tree::Tree;
 use std::path::{Path, PathBuf};
 use warmcore_topology::{CpuSet, Machine};
@@ -55,6 +56,16 @@ pub enum ProbeError {
         /// The root below which files were read.
         root: PathBuf,
     },
+    /// What should hold the first look of a capture does not.
+    #[error(
+        "`{}` is not the first look of a capture: {problem}", folder.display()
+    )]
+    NoFirstLook {
+        /// The folder of the first look.
+        folder: PathBuf,
+        /// What it is, and what is expected.
+        problem: String,
+    },
     /// A capture is not whole.
     #[error(
         "`{}` is not a whole capture: it was still being written (`{}` is there), as when a disk is full: take it again",
@@ -68,7 +79,7 @@ pub enum ProbeError {
     #[error(
         "the first look, in `{}`, is not at the host of the second: its {what} is {}, and that of the second is {}: \
          expected both halves of one capture",
-        crate::inventory::EARLIER, earlier.escape_debug(), later.escape_debug()
+        EARLIER, earlier.escape_debug(), later.escape_debug()
     )]
     AnotherHost {
         /// What differs.
@@ -120,6 +131,22 @@ impl Probe {
     #[must_use]
     pub fn root(self, directory: impl AsRef<Path>) -> Self {
         Self { tree: Tree::directory(directory.as_ref()) }
+    }
+
+    /// Creates a probe of the first look in the capture of this probe; `None` if it has one look only.
+    ///
+    /// # Errors
+    /// If what has its name is no folder with a look: neither a link nor a file is.
+    pub fn first_look(&self) -> Result<Option<Self>, ProbeError> {
+        let refused =
+            |problem: String| ProbeError::NoFirstLook { folder: self.tree.root().join(EARLIER), problem };
+        let Some(tree) = self.tree.within(EARLIER).map_err(|error| refused(error.to_string()))? else {
+            return Ok(None);
+        };
+        if !["proc", "sys"].iter().any(|name| tree.has(name)) {
+            return Err(refused("it has neither a `proc` nor a `sys` folder".to_owned()));
+        }
+        Ok(Some(Self { tree }))
     }
 
     /// Creates a probe of a fake machine.

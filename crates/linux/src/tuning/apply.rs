@@ -171,7 +171,7 @@ fn apply_step(journal: &mut Journal<'_>, index: usize, at: &Locator<'_>) -> Resu
     match step.kind {
         StepKind::Changed => {}
         StepKind::Deferred => return add_deferred(journal, &step, at),
-        // Begun but not done: so undo restores it whatever it reads then.
+        // Done once the channels are changed and what that left is read.
         StepKind::Restored => {
             journal.note_begun(index)?;
             return Ok(StepOutcome::Applied);
@@ -201,6 +201,9 @@ fn apply_step(journal: &mut Journal<'_>, index: usize, at: &Locator<'_>) -> Resu
     };
     // Noted even if it is not the wanted value, so that undoing knows it as ours.
     journal.note_done(index, reading.clone())?;
+    if matches!(step.set, Setting::Channels { .. }) {
+        note_resets(journal, step.line, at)?;
+    }
     if place.value(&reading).as_ref() != Some(&wanted) {
         return Err(Problem::Wrong { wanted: wanted.shown(), found: place.shown(&reading) });
     }
@@ -209,6 +212,18 @@ fn apply_step(journal: &mut Journal<'_>, index: usize, at: &Locator<'_>) -> Resu
         _ => StepOutcome::Applied,
     };
     Ok(outcome)
+}
+
+/// Notes the values that the driver has left where the line `line` changed the channels, so that undoing knows them from
+/// those that others set later. What is gone has none.
+fn note_resets(journal: &mut Journal<'_>, line: usize, at: &Locator<'_>) -> Result<(), JournalError> {
+    for index in journal.resets_of(line) {
+        let place = journal.steps()[index].0.set.locate(at);
+        if let Ok(reading) = place.map_err(drop).and_then(|place| place.read(at.system()).map_err(drop)) {
+            journal.note_done(index, reading)?;
+        }
+    }
+    Ok(())
 }
 
 /// Adds the steps that take the place of a deferred one, now that its setting can be found. They are applied

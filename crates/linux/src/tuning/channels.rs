@@ -107,26 +107,24 @@ fn interrupt_settings(interface: &str, system: &dyn System) -> Vec<Setting> {
     interrupts.into_iter().map(setting).collect()
 }
 
-/// How many receive and transmit queues an interface with these has after the channels were changed to
-/// `counts`.
-pub(super) fn queues_after(counts: ChannelCounts, receive: u32, transmit: u32) -> (u32, u32) {
-    let after = |own: Option<u32>, now: u32| match (counts.combined, own) {
-        (None, None) => now,
-        (combined, own) => combined.unwrap_or(0).saturating_add(own.unwrap_or(0)),
+/// How many receive and transmit queues an interface with these has after the channels were changed to `counts`, if
+/// `combined` of its channels are combined ones now. Kinds that are not named stay as they are.
+pub(super) fn queues_after(
+    counts: ChannelCounts,
+    (receive, transmit): (u32, u32),
+    combined: u32,
+) -> (u32, u32) {
+    let after = |own: Option<u32>, now: u32| {
+        let own = own.unwrap_or(now.saturating_sub(combined));
+        counts.combined.unwrap_or(combined).saturating_add(own)
     };
     (after(counts.receive, receive), after(counts.transmit, transmit))
 }
 
-/// The most receive and transmit queues that an interface with these can have after the channels were changed to
-/// `counts`. How many channels of a kind that is not named it has, its queues tell only in part: those that it has more
-/// of one kind than of the other are no combined ones.
-pub(super) fn most_after(counts: ChannelCounts, receive: u32, transmit: u32) -> (u32, u32) {
-    let both = counts.combined.unwrap_or(receive.min(transmit));
-    let after = |own: Option<u32>, now: u32, other: u32| match (counts.combined, own) {
-        (None, None) => now,
-        (_, own) => both.saturating_add(own.unwrap_or(now.saturating_sub(other))),
-    };
-    (after(counts.receive, receive, transmit), after(counts.transmit, transmit, receive))
+/// The most combined channels that an interface with these queues can have. Its queues do not tell how many it has, but
+/// drivers have either as many as they can, or none.
+pub(super) fn most_combined((receive, transmit): (u32, u32)) -> u32 {
+    receive.min(transmit)
 }
 
 impl Plan {
@@ -144,11 +142,11 @@ impl Plan {
             let Some(described) = machine.interfaces.iter_mut().find(|kind| kind.name == name) else {
                 continue;
             };
-            let (receive, transmit) =
-                queues_after(counts, described.receive_queues, described.transmit_queues);
-            if found.is_some_and(|found| (found.receive_queues, found.transmit_queues) == (receive, transmit))
-            {
-                (described.receive_queues, described.transmit_queues) = (receive, transmit);
+            let now = (described.receive_queues, described.transmit_queues);
+            let found = found.map(|found| (found.receive_queues, found.transmit_queues));
+            let after = [most_combined(now), 0].map(|combined| queues_after(counts, now, combined));
+            if let Some(found) = found.filter(|found| after.contains(found)) {
+                (described.receive_queues, described.transmit_queues) = found;
             }
         }
         machine.differences(system)
@@ -186,18 +184,15 @@ mod tests {
     }
 
     #[test]
-    fn queues_follow_channels() {
-        assert_eq!(queues_after(counts(Some(8), None, None), 4, 4), (8, 8));
-        assert_eq!(queues_after(counts(None, Some(2), None), 4, 3), (2, 3));
-        assert_eq!(queues_after(counts(Some(2), Some(1), None), 4, 4), (3, 2));
-    }
-
-    #[test]
-    fn queues_of_channels_that_are_not_named_may_stay() {
-        assert_eq!(most_after(counts(Some(4), None, None), 8, 8), (4, 4));
-        assert_eq!(most_after(counts(Some(4), None, None), 10, 8), (6, 4), "two only receive");
-        assert_eq!(most_after(counts(Some(4), Some(0), Some(0)), 10, 8), (4, 4));
-        assert_eq!(most_after(counts(None, Some(2), None), 4, 4), (6, 4), "all four may be combined");
-        assert_eq!(most_after(counts(None, None, None), 4, 3), (4, 3));
+    fn queues_follow_channels_and_kinds_that_are_not_named_stay() {
+        let combined = |counts, now| queues_after(counts, now, most_combined(now));
+        assert_eq!(combined(counts(Some(8), None, None), (4, 4)), (8, 8));
+        assert_eq!(combined(counts(Some(4), None, None), (10, 8)), (6, 4), "two only receive");
+        assert_eq!(combined(counts(Some(4), Some(0), Some(0)), (10, 8)), (4, 4));
+        assert_eq!(combined(counts(Some(2), Some(1), None), (4, 4)), (3, 2));
+        assert_eq!(combined(counts(None, Some(2), None), (4, 4)), (6, 4), "all four are combined");
+        assert_eq!(combined(counts(None, None, None), (4, 3)), (4, 3));
+        assert_eq!(queues_after(counts(None, Some(2), None), (4, 3), 0), (2, 3), "none is combined");
+        assert_eq!(queues_after(counts(Some(2), None, None), (4, 3), 0), (6, 5));
     }
 }

@@ -21,7 +21,7 @@
 use super::entries::{Boot, Content, Head, JournalEntry, StepProgress, line, token};
 use super::journal_error::JournalError;
 use super::parse::{self, Damage};
-use super::step::Step;
+use super::step::{Step, StepKind};
 use super::system::{System, is_absent};
 use crate::regular;
 use rustix::fs::OFlags;
@@ -272,6 +272,13 @@ impl<'a> Journal<'a> {
 
     pub(crate) fn steps(&self) -> &[(Step, StepProgress)] {
         &self.content.steps
+    }
+
+    /// The steps for what the line `line` of the plan resets when it changes channels.
+    pub(crate) fn resets_of(&self, line: usize) -> Vec<usize> {
+        let is_reset = |step: &Step| step.kind == StepKind::Restored && step.line == line;
+        let steps = self.steps().iter().enumerate();
+        steps.filter(|(_, (step, _))| is_reset(step)).map(|(index, _)| index).collect()
     }
 
     /// Whether the machine has been rebooted since the journal was created.

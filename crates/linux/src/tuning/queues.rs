@@ -1,7 +1,7 @@
 //! The queues that interfaces have once a plan is applied, as far as the plan alone tells: those of its machine, or
 //! those that its lines for channels leave.
 
-use super::channels::most_after;
+use super::channels::{most_combined, queues_after};
 use super::fingerprint::InterfaceKind;
 use super::location::Value;
 use super::plan::{Plan, Setting};
@@ -30,7 +30,8 @@ impl<'a> QueuesAfter<'a> {
         for set in channels.map(|line| &line.set) {
             let (Value::Channels(counts), Some(name)) = (set.wanted(), set.interface()) else { continue };
             if let Some(queues) = interfaces.get_mut(name) {
-                (queues.receive, queues.transmit) = most_after(counts, queues.receive, queues.transmit);
+                let now = (queues.receive, queues.transmit);
+                (queues.receive, queues.transmit) = queues_after(counts, now, most_combined(now));
                 queues.is_changed = true;
             }
         }

@@ -2,6 +2,7 @@
 //! place their own children, and files by which systemd sets up queues.
 
 use super::locator::Locator;
+use super::pci;
 use super::plan::{Plan, Setting};
 use super::system::{System, is_absent};
 use crate::inventory::{Inventory, LinkFile, OverwrittenSettings, Rival, rivals};
@@ -44,7 +45,11 @@ impl fmt::Display for Interference {
 /// Returns the interferences with `plan` that an inventory shows.
 #[must_use]
 pub fn in_inventory(plan: &Plan, inventory: &Inventory) -> Vec<Interference> {
-    let numbers = lasting(plan).filter_map(|set| number_in_inventory(set, inventory)).collect();
+    let device_of = |name: &str| {
+        let interface = inventory.interfaces.iter().find(|interface| interface.name == name)?;
+        interface.device.as_ref().map(ToString::to_string)
+    };
+    let numbers = lasting(plan, device_of).filter_map(|set| number_in_inventory(set, inventory)).collect();
     interferences(plan, &numbers, inventory.rivals.clone(), inventory.link_files.clone())
 }
 
@@ -56,17 +61,19 @@ pub fn on_system(plan: &Plan, system: &dyn System) -> io::Result<Vec<Interferenc
     let tree = Tree::directory(system.root());
     let files = rivals::link_files::read(&tree);
     let at = Locator::new(system);
-    let numbers = lasting(plan).filter_map(|set| number_on_system(set, &at)).collect();
+    let device_of = |name: &str| pci::device_of(name, system);
+    let numbers = lasting(plan, device_of).filter_map(|set| number_on_system(set, &at)).collect();
     Ok(interferences(plan, &numbers, rivals::read(&tree, &names(system)?), files))
 }
 
-/// The settings of interrupts that keep their numbers: a change of channels gives new ones to those that are named by
-/// their queue.
-fn lasting(plan: &Plan) -> impl Iterator<Item = &Setting> {
-    let changes_channels = plan.lines.iter().any(|line| matches!(line.set, Setting::Channels { .. }));
-    let lasts =
-        move |set: &&Setting| !matches!(set, Setting::Interrupt { action: None, .. } if changes_channels);
-    plan.lines.iter().map(|line| &line.set).filter(lasts)
+/// The settings of interrupts that keep their numbers: a card whose channels the plan changes gets new ones. `device_of`
+/// tells the PCI address of an interface.
+fn lasting(plan: &Plan, device_of: impl Fn(&str) -> Option<String>) -> impl Iterator<Item = &Setting> {
+    let settings = || plan.lines.iter().map(|line| &line.set);
+    let changed = settings().filter(|set| matches!(set, Setting::Channels { .. }));
+    let changed: BTreeSet<String> = changed.filter_map(Setting::interface).filter_map(device_of).collect();
+    settings()
+        .filter(move |set| !matches!(set, Setting::Interrupt { device, .. } if changed.contains(device)))
 }
 
 /// Returns the names of all daemons known to undo lines of `plan`, whether they run or not. Each is also that of its

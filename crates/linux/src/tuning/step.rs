@@ -76,7 +76,8 @@ pub enum StepKind {
     /// Not found before an earlier step has changed the channels of its interface. In its turn, steps that
     /// take its place are added to the journal.
     Deferred,
-    /// Not changed, but what a later step changes may reset it; undo restores it.
+    /// Not changed, but what a later step changes may reset it; undo restores it. Of its setting only the place counts:
+    /// its value is a placeholder.
     Restored,
 }
 

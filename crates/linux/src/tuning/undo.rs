@@ -4,6 +4,10 @@
 //! value needs nothing. The wanted value, or the one that was read back, is ours and is replaced by the original.
 //! Any other value is somebody else's. A boot id that cannot be read does not mean that the machine was rebooted.
 //!
+//! A value that a change of channels has reset is ours as long as it is the one that was read after the change, or that
+//! the driver has just set because this undo gave the former channels back. A step that is restored, or found to have its
+//! original value, is closed: what stands there later is somebody else's.
+//!
 //! State that the kernel derives from a value is not restored: the kernel may choose a different one of
 //! several allowed cpus for an interrupt.
 //!
@@ -24,6 +28,7 @@ use super::plan::Setting;
 use super::refusal::Refusal;
 use super::step::StepKind;
 use super::system::{System, is_absent};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::PathBuf;
 
@@ -121,10 +126,23 @@ pub fn undo(mut journal: Journal<'_>, force: bool) -> Result<UndoReport, Journal
     let damage = journal.content().damage.clone();
     let mut undone = UndoReport { boot_unknown: boot == Boot::Unknown, damage, ..UndoReport::default() };
     let at = Locator::new(journal.system());
+    let mut resets = Resets::default();
     for index in (0..journal.steps().len()).rev() {
-        let outcome = restore(&journal, index, force, &at);
-        let is_back = matches!(outcome, UndoOutcome::Restored | UndoOutcome::Gone);
-        undone.outcomes.push((journal.steps()[index].0.set.to_string(), outcome));
+        let outcome = match &journal.steps()[index].0.set {
+            Setting::Channels { .. } => {
+                let before = Resets::look(&journal, index, &at);
+                let outcome = restore(&journal, index, force, &at, &resets);
+                if outcome == UndoOutcome::Restored {
+                    resets = before;
+                }
+                outcome
+            }
+            _ => restore(&journal, index, force, &at, &resets),
+        };
+        let (step, progress) = &journal.steps()[index];
+        let is_back = matches!(outcome, UndoOutcome::Restored | UndoOutcome::Gone)
+            || outcome == UndoOutcome::Untouched && progress.begun && !progress.restored;
+        undone.outcomes.push((step.set.to_string(), outcome));
         if is_back && let Err(error) = journal.note_restored(index) {
             // Continue, since the values matter more. The next undo will find this one unchanged.
             undone.journal_error = Some(error.to_string());
@@ -141,8 +159,39 @@ pub fn undo(mut journal: Journal<'_>, force: bool) -> Result<UndoReport, Journal
     Ok(undone)
 }
 
+/// What the former channels of an interface, given back by this undo, have reset once more.
+#[derive(Default)]
+struct Resets {
+    /// The steps whose value is the driver's now.
+    ours: BTreeSet<usize>,
+    /// The values that somebody else had set before, by step.
+    theirs: BTreeMap<usize, String>,
+}
+
+impl Resets {
+    /// Looks at what a change of the channels of the step `channels` will reset.
+    fn look(journal: &Journal<'_>, channels: usize, at: &Locator<'_>) -> Self {
+        let mut resets = Self::default();
+        for index in journal.resets_of(journal.steps()[channels].0.line) {
+            let (step, progress) = &journal.steps()[index];
+            let now = step.set.locate(at).ok().and_then(|place| place.read(at.system()).ok());
+            match now.filter(|now| *now != step.original && progress.reading.as_ref() != Some(now)) {
+                Some(theirs) => drop(resets.theirs.insert(index, theirs)),
+                None => drop(resets.ours.insert(index)),
+            }
+        }
+        resets
+    }
+}
+
 /// Restores one step.
-fn restore(journal: &Journal<'_>, index: usize, force: bool, at: &Locator<'_>) -> UndoOutcome {
+fn restore(
+    journal: &Journal<'_>,
+    index: usize,
+    force: bool,
+    at: &Locator<'_>,
+    resets: &Resets,
+) -> UndoOutcome {
     let (step, progress) = &journal.steps()[index];
     if step.kind == StepKind::Deferred {
         // The steps that took its place have what it was.
@@ -161,9 +210,13 @@ fn restore(journal: &Journal<'_>, index: usize, force: bool, at: &Locator<'_>) -
     };
     // Once restored, and as long as not begun, another value than the wanted one is none of ours.
     let is_open = progress.begun && !progress.restored;
-    let is_wanted = place.value(&now).as_ref() == Some(&step.set.wanted());
-    let is_reset = step.kind == StepKind::Restored;
-    let is_ours = is_wanted || is_open && (progress.reading.as_ref() == Some(&now) || is_reset || force);
+    let theirs = resets.theirs.get(&index);
+    let is_seen = theirs.is_none() && progress.reading.as_ref() == Some(&now);
+    let is_known = match step.kind {
+        StepKind::Restored => resets.ours.contains(&index),
+        _ => place.value(&now).as_ref() == Some(&step.set.wanted()),
+    };
+    let is_ours = is_known || is_open && (is_seen || force);
     if now == step.original {
         UndoOutcome::Untouched
     } else if is_ours {
@@ -180,7 +233,7 @@ fn restore(journal: &Journal<'_>, index: usize, force: bool, at: &Locator<'_>) -
             }
         }
     } else if is_open {
-        UndoOutcome::ChangedByOthers(place.shown(&now))
+        UndoOutcome::ChangedByOthers(place.shown(theirs.unwrap_or(&now)))
     } else {
         UndoOutcome::Untouched
     }

@@ -2,10 +2,12 @@
 
 use crate::scene::{Scene, plan};
 use std::fs;
+use warmcore_linux::Probe;
 use warmcore_linux::fake::{FaultInjector, InjectedFault};
+use warmcore_linux::tuning::rivals::{Interference, in_inventory, on_system};
 use warmcore_linux::tuning::{AdmissionOptions, Disk, Plan, Setting, admit, steps};
 
-fn setting(text: &str) -> Setting {
+pub(crate) fn setting(text: &str) -> Setting {
     toml::from_str::<toml::Table>(text).unwrap()["set"].clone().try_into().unwrap()
 }
 
@@ -22,7 +24,7 @@ fn channels_plan() -> Plan {
 }
 
 /// The machine with a third receive queue, which a copy has from the start.
-fn scene() -> Scene {
+pub(crate) fn scene() -> Scene {
     let scene = Scene::new();
     let queue = scene.root.join("sys/class/net/eth0/queues/rx-2");
     fs::create_dir(&queue).unwrap();
@@ -31,7 +33,7 @@ fn scene() -> Scene {
 }
 
 /// The plan for that machine, which has three receive queues.
-fn plan_with_third_queue() -> Plan {
+pub(crate) fn plan_with_third_queue() -> Plan {
     let mut plan = channels_plan();
     plan.machine.interfaces[0].receive_queues = 3;
     plan
@@ -82,20 +84,6 @@ fn a_plan_with_channels_and_one_failed_change_leaves_everything_as_it_was() {
         assert!(scene.apply_plan_through(&plan_with_third_queue(), &injector).is_err(), "{at}");
         scene.assert_restorable(&before, &format!("change {at}"));
     }
-}
-
-#[test]
-fn what_the_driver_resets_with_its_channels_is_restored() {
-    let scene = scene();
-    scene.write("sys/class/net/eth0/queues/rx-1/rps_cpus", "00000008\n");
-    let before = scene.snapshot();
-    scene.apply_plan_through(&plan_with_third_queue(), &scene.disk()).unwrap();
-    // As drivers do when queues are made again: no plan names these two.
-    scene.write("sys/class/net/eth0/queues/rx-1/rps_cpus", "00000000\n");
-    scene.write("sys/class/net/eth0/queues/tx-0/xps_cpus", "0,0000000f\n");
-    let driver = scene.read("warmcore/ethtool/eth0.toml");
-    assert!(driver.contains("indirection = [1, 1,"), "{driver}");
-    scene.assert_restorable(&before, "reset by the driver");
 }
 
 #[test]
@@ -214,4 +202,66 @@ fn queues_that_the_plan_does_not_leave_are_refused_by_its_check() {
         refused.contains("`lines.9.set.indirection.queues` is 2, expected receive queues of eth0"),
         "{refused}"
     );
+}
+
+#[test]
+fn interrupts_of_a_card_with_new_channels_have_no_numbers_to_keep_off() {
+    let scene = Scene::new();
+    let stat = |pid: u32, name: &str| {
+        format!("{pid} ({name}) S 1 1 1 0 -1 0 1 2 3 4 5 6 7 8 20 0 1 0 8311{}\n", " 0".repeat(30))
+    };
+    scene.write("proc/4242/stat", &stat(4242, "server"));
+    for (file, text) in [
+        ("sys/class/net/eth0/ifindex", "2\n"),
+        ("proc/801/comm", "irqbalance\n"),
+        ("proc/801/stat", &stat(801, "irqbalance")),
+        ("sys/bus/pci/devices/0000:00:04.0/msi_irqs/30", "msix\n"),
+        ("sys/kernel/irq/30/actions", "nvme0q0\n"),
+        ("proc/irq/30/smp_affinity_list", "0-3\n"),
+        (
+            "proc/interrupts",
+            "CPU0\n28: 5 PCI-MSI 1-edge eth0-TxRx-0\n29: 5 PCI-MSI 2-edge eth0-TxRx-1\n30: 5 PCI-MSI 3-edge nvme0q0\n",
+        ),
+    ] {
+        let path = scene.root.join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    let inventory = Probe::new().root(&scene.root).inventory().unwrap();
+    let numbers = |plan: &Plan| {
+        let found = [on_system(plan, &scene.disk()).unwrap(), in_inventory(plan, &inventory)];
+        let [system, inventory] = found.map(|found| {
+            found.into_iter().find_map(|interference| match interference {
+                Interference::Undoes(_, numbers) => Some(Vec::from_iter(numbers)),
+                _ => None,
+            })
+        });
+        assert_eq!(system, inventory);
+        system.unwrap()
+    };
+    let with_disk = |mut plan: Plan| {
+        let mut line = plan.lines[0].clone();
+        line.set =
+            setting("set = { interrupt = { device = '0000:00:04.0', action = 'nvme0q0', cpus = '1' } }");
+        plan.lines.push(line);
+        plan
+    };
+    assert_eq!(numbers(&with_disk(plan())), [28, 29, 30]);
+    assert_eq!(numbers(&with_disk(channels_plan())), [30], "also of those that are named by action");
+}
+
+/// A card that has receive and transmit channels of their own tells so by none of its queues.
+#[test]
+fn a_plan_that_names_one_kind_of_channels_fits_its_machine_afterwards() {
+    let scene = Scene::new();
+    fs::remove_dir_all(scene.root.join("sys/class/net/eth0/queues/rx-1")).unwrap();
+    for (receive, fits) in [(1, true), (4, false)] {
+        let mut plan = plan();
+        plan.lines.truncate(1);
+        plan.lines[0].set =
+            setting(&format!("set = {{ channels = {{ interface = 'eth0', receive = {receive} }} }}"));
+        plan.check().unwrap();
+        let admitted = admit(&plan, &scene.disk(), &AdmissionOptions::default());
+        assert_eq!(admitted.is_ok(), fits, "{receive}");
+    }
 }

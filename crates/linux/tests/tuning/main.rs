@@ -11,5 +11,6 @@ mod killed;
 mod outcomes;
 mod persist;
 mod refusals;
+mod resets;
 mod scene;
 mod threads;

@@ -32,6 +32,9 @@ pub const RULES: &str = "/etc/udev/rules.d/90-warmcore-host.rules";
 /// made.
 pub const PLAN: &str = "/etc/warmcore/host-plan.toml";
 
+/// The folder of the unit's journal. Plans that are applied by hand have another one.
+pub const JOURNAL: &str = "/var/lib/warmcore/unit";
+
 /// Where systemd looks for units and drop-ins of the administrator.
 const UNITS: &str = "/etc/systemd/system";
 

@@ -1,6 +1,6 @@
 //! The systemd unit that applies a plan at every boot.
 
-use super::PersistError;
+use super::{JOURNAL, PersistError};
 use crate::tuning::plan::Plan;
 use crate::tuning::rivals;
 use std::path::Path;
@@ -34,10 +34,11 @@ pub(super) fn unit(program: &Path, despite: &[String], plan: &Plan) -> Result<St
          [Service]\n\
          Type=oneshot\n\
          RemainAfterExit=yes\n\
-         ExecStart={program} host apply --yes{flags} {file}\n\
+         # With a journal of its own, so that this unit takes back what it has applied itself, and no other plan.\n\
+         ExecStart={program} host apply --yes{flags} --journal {JOURNAL} {file}\n\
          # Also after a start that was killed. With --force, because a driver that was loaded again has reset values,\n\
          # which would otherwise pass for changes by somebody else and be kept.\n\
-         ExecStopPost={program} host undo --force\n\
+         ExecStopPost={program} host undo --force --journal {JOURNAL}\n\
          # For Type=oneshot this needs systemd 244.\n\
          Restart=on-failure\n\
          RestartSec=5\n\
@@ -114,7 +115,7 @@ mod tests {
     fn no_character_of_an_argument_ends_a_word_or_a_line_of_the_unit() {
         let unit = text("/warmcore", &["a\nExecStartPre=/bin/x\r\t\"b\\%n$c\x7f"]).unwrap();
         assert!(!unit.contains("\nExecStartPre="), "{unit}");
-        let expected = r#"--despite "a\x0aExecStartPre=/bin/x\x0d\x09\"b\\%%n$$c\x7f" /etc/"#;
+        let expected = r#"--despite "a\x0aExecStartPre=/bin/x\x0d\x09\"b\\%%n$$c\x7f" --journal /var/"#;
         assert!(unit.contains(expected), "{unit}");
     }
 
