@@ -21,6 +21,7 @@
 //! | `cpuset` | the file of a control group's cpus |
 //! | `spread` | the queues over which hashes spread flows |
 //! | [`journal`], [`entries`] | the changes to make, and the progress |
+//! | `one_line` | writes an entry so that no text in it breaks the line |
 //! | [`apply`](mod@apply) | applies all changes, or none |
 //! | [`undo`](mod@undo) | undoes them |
 //! | [`watch`] | undoes them unless they are confirmed in time |
@@ -49,6 +50,7 @@ mod journal_error;
 mod locate_error;
 pub mod location;
 mod locator;
+mod one_line;
 mod original;
 mod parse;
 mod pci;

@@ -8,6 +8,7 @@ mod faults;
 mod groups;
 mod journals;
 mod killed;
+mod lines;
 mod outcomes;
 mod persist;
 mod refusals;
