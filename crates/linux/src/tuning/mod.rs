@@ -18,6 +18,7 @@
 //! | [`step`] | one change, with the current value |
 //! | `channels` | what a change of channels brings with it |
 //! | `queues` | which queues a plan leaves |
+//! | `interface` | which interface a step is of, and where it is now |
 //! | `cpuset` | the file of a control group's cpus |
 //! | `spread` | the queues over which hashes spread flows |
 //! | [`journal`], [`entries`] | the changes to make, and the progress |
@@ -44,6 +45,7 @@ mod document;
 pub mod entries;
 pub mod fingerprint;
 mod heirs;
+mod interface;
 mod interrupt;
 pub mod journal;
 mod journal_error;
@@ -71,6 +73,7 @@ pub use apply::{ApplyError, StepOutcome, apply};
 pub use document::PlanDocument;
 pub use fingerprint::Fingerprint;
 pub use heirs::LeftProcess;
+pub use interface::InterfaceIdentity;
 pub use interrupt::queue_of;
 pub use journal::{Journal, JournalDirectory};
 pub use journal_error::JournalError;

@@ -14,6 +14,7 @@
 
 use super::entries::Boot;
 use super::heirs::{self, LeftProcess};
+use super::interface::{Interfaces, Whereabouts};
 use super::journal::Journal;
 use super::journal_error::JournalError;
 use super::location::{LocateError, Location};
@@ -22,8 +23,9 @@ use super::original;
 use super::parse::Damage;
 use super::plan::Setting;
 use super::refusal::Refusal;
-use super::step::StepKind;
+use super::step::{Step, StepKind};
 use super::system::{System, is_absent};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -36,10 +38,19 @@ pub enum UndoOutcome {
     Untouched,
     /// Its file or thread no longer exists.
     Gone,
+    /// Its interface is not here. It was removed, or moved to another network namespace with its values.
+    Away,
     /// Somebody else has changed it to this value since; it was left alone.
     ChangedByOthers(String),
     /// It cannot be restored.
     Failed(String),
+}
+
+impl UndoOutcome {
+    /// Whether a value that is not the original one may be in force.
+    const fn is_open(&self) -> bool {
+        matches!(self, Self::Away | Self::ChangedByOthers(_) | Self::Failed(_))
+    }
 }
 
 /// The result of undoing a journal.
@@ -47,6 +58,8 @@ pub enum UndoOutcome {
 pub struct UndoReport {
     /// Each setting in words and its outcome, in the order of undoing.
     pub outcomes: Vec<(String, UndoOutcome)>,
+    /// The interfaces that have another name since, by their earlier one. Their values were restored under the new one.
+    pub renamed: BTreeMap<String, String>,
     /// Whether the machine was rebooted since, which reset all settings.
     pub restarted: bool,
     /// Whether it could not be told if the machine was rebooted since.
@@ -71,10 +84,7 @@ impl UndoReport {
 
     /// Whether no setting that could be read is left to restore.
     fn is_restored(&self) -> bool {
-        !self
-            .outcomes
-            .iter()
-            .any(|(_, outcome)| matches!(outcome, UndoOutcome::ChangedByOthers(_) | UndoOutcome::Failed(_)))
+        !self.outcomes.iter().any(|(_, outcome)| outcome.is_open())
     }
 
     /// The number of restored values.
@@ -92,6 +102,9 @@ impl fmt::Display for UndoReport {
                 Some(format!("{set}: somebody else has set it to {now} since"))
             }
             UndoOutcome::Failed(problem) => Some(format!("{set}: cannot be restored: {problem}")),
+            UndoOutcome::Away => Some(format!(
+                "{set}: its interface is no longer there: removed, or moved to another network namespace"
+            )),
             UndoOutcome::Restored | UndoOutcome::Untouched | UndoOutcome::Gone => None,
         });
         let damage = self.damage.iter().map(|Damage { line, problem }| {
@@ -121,8 +134,20 @@ pub fn undo(mut journal: Journal<'_>, force: bool) -> Result<UndoReport, Journal
     let damage = journal.content().damage.clone();
     let mut undone = UndoReport { boot_unknown: boot == Boot::Unknown, damage, ..UndoReport::default() };
     let at = Locator::new(journal.system());
+    let interfaces = Interfaces::read(journal.system());
     for index in (0..journal.steps().len()).rev() {
-        let outcome = restore(&journal, index, force, &at);
+        let step = &journal.steps()[index].0;
+        let outcome = match whereabouts(step, &interfaces) {
+            Whereabouts::Here => restore(&journal, index, &step.set, force, &at),
+            Whereabouts::Renamed(name) => {
+                let outcome = restore(&journal, index, &step.set.of_interface(&name), force, &at);
+                undone.renamed.extend(step.set.interface().map(|earlier| (earlier.to_owned(), name)));
+                outcome
+            }
+            // With force, the user says that it was removed.
+            Whereabouts::Away if force => UndoOutcome::Gone,
+            Whereabouts::Away => UndoOutcome::Away,
+        };
         let is_back = matches!(outcome, UndoOutcome::Restored | UndoOutcome::Gone);
         undone.outcomes.push((journal.steps()[index].0.set.to_string(), outcome));
         if is_back && let Err(error) = journal.note_restored(index) {
@@ -141,15 +166,21 @@ pub fn undo(mut journal: Journal<'_>, force: bool) -> Result<UndoReport, Journal
     Ok(undone)
 }
 
-/// Restores one step.
-fn restore(journal: &Journal<'_>, index: usize, force: bool, at: &Locator<'_>) -> UndoOutcome {
+/// Where the interface of `step` is now.
+fn whereabouts(step: &Step, interfaces: &Interfaces) -> Whereabouts {
+    let name = step.set.interface().zip(step.interface.as_ref());
+    name.map_or(Whereabouts::Here, |(name, identity)| interfaces.find(name, identity))
+}
+
+/// Restores the step at `index`, whose setting is `set` now.
+fn restore(journal: &Journal<'_>, index: usize, set: &Setting, force: bool, at: &Locator<'_>) -> UndoOutcome {
     let (step, progress) = &journal.steps()[index];
     if step.kind == StepKind::Deferred {
         // The steps that took its place have what it was.
         return UndoOutcome::Untouched;
     }
     let system = journal.system();
-    let place = match step.set.locate(at) {
+    let place = match set.locate(at) {
         Ok(place) => place,
         Err(LocateError::Absent(_)) => return UndoOutcome::Gone,
         Err(error) => return UndoOutcome::Failed(error.to_string()),
@@ -161,16 +192,16 @@ fn restore(journal: &Journal<'_>, index: usize, force: bool, at: &Locator<'_>) -
     };
     // Once restored, and as long as not begun, another value than the wanted one is none of ours.
     let is_open = progress.begun && !progress.restored;
-    let is_wanted = place.value(&now).as_ref() == Some(&step.set.wanted());
+    let is_wanted = place.value(&now).as_ref() == Some(&set.wanted());
     let is_reset = step.kind == StepKind::Restored;
     let is_ours = is_wanted || is_open && (progress.reading.as_ref() == Some(&now) || is_reset || force);
     if now == step.original {
         UndoOutcome::Untouched
     } else if is_ours {
-        match original::check("original", &step.set, &place, &step.original, system) {
+        match original::check("original", set, &place, &step.original, system) {
             Ok(()) => {
-                let outcome = put_back(&step.set, &place, system, &step.original);
-                if matches!(step.set, Setting::Channels { .. }) {
+                let outcome = put_back(set, &place, system, &step.original);
+                if matches!(set, Setting::Channels { .. }) {
                     at.forget();
                 }
                 outcome

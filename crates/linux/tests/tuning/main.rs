@@ -9,6 +9,7 @@ mod groups;
 mod journals;
 mod killed;
 mod lines;
+mod moved;
 mod outcomes;
 mod persist;
 mod refusals;
