@@ -27,7 +27,7 @@ use super::step::{Step, StepKind};
 use super::system::{System, is_absent};
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The result of undoing one step.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -124,7 +124,8 @@ impl fmt::Display for UndoReport {
 /// that somebody else has changed since, and gives up the lines of a damaged journal that cannot be read.
 ///
 /// # Errors
-/// If the journal cannot be closed. The values have been restored by then.
+/// If the root has none of the settings, so that nothing was restored. If the journal cannot be closed; the values have
+/// been restored by then.
 pub fn undo(mut journal: Journal<'_>, force: bool) -> Result<UndoReport, JournalError> {
     let boot = journal.boot();
     if boot == Boot::Earlier {
@@ -135,6 +136,9 @@ pub fn undo(mut journal: Journal<'_>, force: bool) -> Result<UndoReport, Journal
     let mut undone = UndoReport { boot_unknown: boot == Boot::Unknown, damage, ..UndoReport::default() };
     let at = Locator::new(journal.system());
     let interfaces = Interfaces::read(journal.system());
+    if is_all_gone(&journal, &interfaces, &at) {
+        return Err(journal.root_gone("has none of the settings of the plan"));
+    }
     for index in (0..journal.steps().len()).rev() {
         let step = &journal.steps()[index].0;
         let outcome = match whereabouts(step, &interfaces) {
@@ -170,6 +174,18 @@ pub fn undo(mut journal: Journal<'_>, force: bool) -> Result<UndoReport, Journal
 fn whereabouts(step: &Step, interfaces: &Interfaces) -> Whereabouts {
     let name = step.set.interface().zip(step.interface.as_ref());
     name.map_or(Whereabouts::Here, |(name, identity)| interfaces.find(name, identity))
+}
+
+/// Whether the root is a folder that has none of the settings: it is another folder, or a part of the one that was.
+fn is_all_gone(journal: &Journal<'_>, interfaces: &Interfaces, at: &Locator<'_>) -> bool {
+    let system = journal.system();
+    let is_gone = |step: &Step| match (whereabouts(step, interfaces), step.set.locate(at)) {
+        (Whereabouts::Renamed(_), _) => false,
+        (_, Ok(place)) => place.read(system).is_err_and(|error| is_absent(&error)),
+        (_, Err(error)) => matches!(error, LocateError::Absent(_)),
+    };
+    let mut steps = journal.steps().iter().map(|(step, _)| step);
+    system.root() != Path::new("/") && steps.len() > 0 && steps.all(is_gone)
 }
 
 /// Restores the step at `index`, whose setting is `set` now.

@@ -244,3 +244,24 @@ fn a_journal_whose_root_is_gone_is_kept_until_the_root_is_back() {
     fs::rename(&elsewhere, &scene.root).unwrap();
     scene.assert_restorable(&before, "the root is back");
 }
+
+/// What is under a mount point is another folder, and so is one that has lost every setting.
+#[test]
+fn a_journal_whose_root_has_none_of_its_settings_is_kept() {
+    for (folder, problem) in
+        [("lost+found", "has neither `proc` nor `sys`"), ("proc/1", "has none of the settings of the plan")]
+    {
+        let (scene, before) = applied();
+        let elsewhere = scene.directory().join("elsewhere");
+        fs::rename(&scene.root, &elsewhere).unwrap();
+        fs::create_dir_all(scene.root.join(folder)).unwrap();
+        for force in [false, true] {
+            let refused = scene.undo_through(&scene.disk(), force).unwrap_err();
+            assert!(refused.contains("nothing was restored") && refused.contains(problem), "{refused}");
+            assert!(journal(&scene).exists(), "{refused}");
+        }
+        fs::remove_dir_all(&scene.root).unwrap();
+        fs::rename(&elsewhere, &scene.root).unwrap();
+        scene.assert_restorable(&before, "the root is back");
+    }
+}
