@@ -3,7 +3,7 @@
 use super::journal_error::JournalError;
 use super::one_line::one_line;
 use super::parse::Damage;
-use super::step::{Step, in_lines};
+use super::step::{Step, StepKind, in_lines};
 use super::system::System;
 use super::thread::uptime;
 use serde::{Deserialize, Serialize};
@@ -202,10 +202,15 @@ impl Content {
     /// Applies an entry, which must be consistent with the earlier ones.
     pub(super) fn take(&mut self, entry: JournalEntry) -> Result<(), String> {
         let mut note = |step: usize, note: &dyn Fn(&mut StepProgress)| {
-            let (_, progress) = self
+            let (of, progress) = self
                 .steps
                 .get_mut(step)
                 .ok_or_else(|| format!("it is about setting {step}, which is not there"))?;
+            if of.kind == StepKind::Deferred {
+                return Err(format!(
+                    "it is the progress of setting {step}, which other settings took the place of"
+                ));
+            }
             note(progress);
             Ok(())
         };

@@ -24,6 +24,9 @@ pub(super) fn check(
         let found = format!("`{}`", original.trim().escape_debug());
         Err(Fault::new(field, found, expected))
     };
+    if original.strip_suffix('\n').unwrap_or(original).contains('\n') {
+        return fault("one line".to_owned());
+    }
     let Some(value) = place.value(original) else { return fault(described(place.notation()).to_owned()) };
     match (expected(set, &value, system), place.notation()) {
         (None, Notation::Table) => match lengths(place, original, system) {

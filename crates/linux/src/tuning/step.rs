@@ -71,7 +71,7 @@ impl Origin {
 }
 
 /// When the value of a step is read and written.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StepKind {
     /// Read before anything is changed, and changed in its turn.
