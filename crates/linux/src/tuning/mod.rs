@@ -29,6 +29,7 @@
 //! | [`persist`](mod@persist) | writes files for systemd and udev that keep a plan over reboots and reloaded drivers |
 //! | `pci` | which interfaces belong to which PCI device |
 //! | [`system`] | all access to files and threads, so that tests can inject faults |
+//! | `brief` | shortens values in messages |
 //! | `original` | checks an original value before it is written back |
 //! | [`refusal`] | explains why the kernel refused a value |
 //!
@@ -39,6 +40,7 @@
 pub mod admission;
 pub mod apply;
 pub(crate) mod bitmap;
+mod brief;
 mod channels;
 mod cpuset;
 mod document;
