@@ -121,6 +121,9 @@ fn undo_report(undone: &UndoReport) -> String {
         }
         restored => format!("{} restored.\n", counted(restored, "value")),
     };
+    for (earlier, now) in &undone.renamed {
+        text += &format!("{} is called {} now: it was restored there.\n", visible(earlier), visible(now));
+    }
     if gone > 0 {
         text += &format!("{} no longer there: nothing to restore.\n", counted(gone, "setting"));
     }
@@ -137,6 +140,11 @@ fn incomplete(undone: &UndoReport, journal: &Path) -> miette::Report {
                 text += &format!("\n{set}: somebody else has set it to {now} since");
             }
             UndoOutcome::Failed(problem) => text += &format!("\n{set}: cannot be restored: {problem}"),
+            UndoOutcome::Away => {
+                text += &format!(
+                    "\n{set}: its interface is no longer there: removed, or moved to another namespace"
+                );
+            }
             UndoOutcome::Restored | UndoOutcome::Untouched | UndoOutcome::Gone => {}
         }
     }
@@ -149,6 +157,13 @@ fn incomplete(undone: &UndoReport, journal: &Path) -> miette::Report {
         text += &format!(
             "\nThe others' changes were left alone. To overwrite them give --force; to keep them, and to forget what \
              was there before, remove {path}"
+        );
+    }
+    if undone.outcomes.iter().any(|(_, outcome)| *outcome == UndoOutcome::Away) {
+        text += &format!(
+            "\nAn interface that was moved has the values of the plan: move it back, and undo again. If it was removed, \
+             they are gone with it: `warmcore host undo --force --journal {}` closes the journal",
+            journal.parent().unwrap_or(journal).display()
         );
     }
     if !undone.left.is_empty() {

@@ -93,7 +93,14 @@ impl Scene {
         if is_new {
             make();
         }
-        let undone = self.host(&["undo"]);
+        let mut undone = self.host(&["undo"]);
+        if !is_new {
+            let error = on_one_line(&undone.stderr);
+            assert_eq!(undone.status.code(), Some(1), "{context}: {error}");
+            assert!(error.contains("removed, or moved to another namespace"), "{context}: {error}");
+            assert!(error.contains("`warmcore host undo --force --journal"), "{context}: {error}");
+            undone = self.host(&["undo", "--force"]);
+        }
         let said = text(&undone.stdout);
         assert!(undone.status.success(), "{context}: replaced {is_new}: {}", text(&undone.stderr));
         if !is_new {

@@ -7,10 +7,11 @@ use super::location::{LocateError, Location};
 use super::locator::Locator;
 use super::plan::Setting;
 use super::refusal::Refusal;
-use super::step::{Step, StepError, StepKind, propose};
+use super::step::{Step, StepError, StepKind, propose, set_twice};
 use super::system::System;
 use super::thread;
-use super::undo::{UndoReport, undo};
+use super::undo::undo;
+use super::undo_report::UndoReport;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::Duration;
@@ -41,7 +42,7 @@ pub enum Problem {
     /// The file or thread of the setting can no longer be found.
     #[error(transparent)]
     Located(#[from] LocateError),
-    /// The value of a deferred setting cannot be read.
+    /// The value of a deferred setting cannot be read, or another line sets the same one.
     #[error(transparent)]
     Unreadable(#[from] StepError),
     /// The current value differs from the original value in the journal.
@@ -232,6 +233,11 @@ fn add_deferred(journal: &mut Journal<'_>, step: &Step, at: &Locator<'_>) -> Res
     let system = journal.system();
     for part in step.set.split(at)? {
         let place = part.locate(at)?;
+        let is_other = |other: &Step| other.kind == StepKind::Changed && other.line != step.line;
+        let mut others = journal.steps().iter().map(|(other, _)| other).filter(|other| is_other(other));
+        if let Some(other) = others.find(|other| other.set.locate(at).is_ok_and(|found| found == place)) {
+            return Err(set_twice(step.line, &part, other.line).into());
+        }
         let proposal = propose(step.line, part, false, &place, system)?;
         if proposal.changes {
             journal.add(proposal.step)?;

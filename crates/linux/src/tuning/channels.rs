@@ -6,6 +6,7 @@
 //! makes new queues again, with its own values: undo then restores those that were there before
 //! ([`Settings that a change resets`](reset_by)).
 
+use super::interface::InterfaceIdentity;
 use super::interrupt::{DeviceInterrupts, Interrupt};
 use super::location::Value;
 use super::locator::Locator;
@@ -68,7 +69,8 @@ pub(super) fn reset_by(line: usize, interface: &str, at: &Locator<'_>) -> Vec<St
         let place = set.locate(at).ok()?;
         let original = place.read(system).ok()?;
         original::check("value", &set, &place, &original, system).ok()?;
-        Some(Step { line, set, original, whole: false, origin: None, kind: StepKind::Restored })
+        let interface = InterfaceIdentity::new(&set, system);
+        Some(Step { line, set, original, whole: false, origin: None, interface, kind: StepKind::Restored })
     };
     settings.into_iter().filter_map(step).collect()
 }

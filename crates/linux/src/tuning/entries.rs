@@ -1,15 +1,15 @@
 //! The entries of a journal, and the state that they add up to.
 
 use super::journal_error::JournalError;
+use super::one_line::one_line;
 use super::parse::Damage;
-use super::step::{Step, in_lines};
+use super::step::{Step, StepKind, in_lines};
 use super::system::System;
 use super::thread::uptime;
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
-use toml::ser::ValueSerializer;
 
 /// The first entry: identifies the machine, the boot and the namespaces of the changes.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -180,13 +180,15 @@ impl Head {
 
 /// Writes `entry` as a line, for the journal in the directory `path`.
 pub(crate) fn line(entry: JournalEntry, path: &Path) -> Result<String, JournalError> {
-    let mut text = String::new();
-    let written = entry.serialize(ValueSerializer::new(&mut text));
-    written.map_err(|error| JournalError::File {
+    let refused = |error: Box<dyn std::error::Error + Send + Sync>| JournalError::File {
         step: "write an entry of the journal in",
         path: path.to_owned(),
         source: io::Error::new(io::ErrorKind::InvalidData, error),
-    })?;
+    };
+    let text = one_line(&entry).map_err(|error| refused(error.into()))?;
+    if text.contains('\n') {
+        return Err(refused("it would take several lines, expected one".into()));
+    }
     Ok(format!("entry = {text}\n"))
 }
 
@@ -200,10 +202,15 @@ impl Content {
     /// Applies an entry, which must be consistent with the earlier ones.
     pub(super) fn take(&mut self, entry: JournalEntry) -> Result<(), String> {
         let mut note = |step: usize, note: &dyn Fn(&mut StepProgress)| {
-            let (_, progress) = self
+            let (of, progress) = self
                 .steps
                 .get_mut(step)
                 .ok_or_else(|| format!("it is about setting {step}, which is not there"))?;
+            if of.kind == StepKind::Deferred {
+                return Err(format!(
+                    "it is the progress of setting {step}, which other settings took the place of"
+                ));
+            }
             note(progress);
             Ok(())
         };

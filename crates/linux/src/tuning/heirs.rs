@@ -14,7 +14,8 @@ use super::plan::Setting;
 use super::step::{Origin, Step};
 use super::system::{System, is_absent};
 use super::thread::{self, Identity};
-use super::undo::{UndoOutcome, put_back};
+use super::undo::put_back;
+use super::undo_report::UndoOutcome;
 use std::collections::{BTreeMap, BTreeSet};
 use warmcore_topology::CpuSet;
 

@@ -226,6 +226,10 @@ impl JournalDirectory {
 fn require_root(system: &dyn System, path: &Path) -> Result<(), JournalError> {
     let problem = match system.entries("") {
         Ok(names) if names.is_empty() => "is empty".to_owned(),
+        // A mount point whose disk is not mounted, for instance.
+        Ok(names) if !names.iter().any(|name| name == "proc" || name == "sys") => {
+            "has neither `proc` nor `sys`".to_owned()
+        }
         Ok(_) => return Ok(()),
         Err(error) => format!("cannot be listed ({error})"),
     };
@@ -279,6 +283,12 @@ impl<'a> Journal<'a> {
         let is_reset = |step: &Step| step.kind == StepKind::Restored && step.line == line;
         let steps = self.steps().iter().enumerate();
         steps.filter(|(_, (step, _))| is_reset(step)).map(|(index, _)| index).collect()
+    }
+
+    /// The error that the root is not the one whose files were changed.
+    pub(crate) fn root_gone(&self, problem: &str) -> JournalError {
+        let root = self.system.root().to_owned();
+        JournalError::RootGone { path: self.path(), root, problem: problem.to_owned() }
     }
 
     /// Whether the machine has been rebooted since the journal was created.

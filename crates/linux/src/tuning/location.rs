@@ -3,6 +3,7 @@
 
 pub use super::locate_error::LocateError;
 
+use super::brief::brief;
 use super::interrupt::Interrupt;
 use super::locator::Locator;
 use super::plan::Setting;
@@ -318,7 +319,7 @@ impl Location {
 
     /// Formats `text` that was read from this location for messages: cpus as a list, numbers unchanged.
     pub(crate) fn shown(&self, text: &str) -> String {
-        self.value(text).map_or_else(|| text.trim().escape_debug().to_string(), |value| value.shown())
+        self.value(text).map_or_else(|| brief(text), |value| value.shown())
     }
 }
 

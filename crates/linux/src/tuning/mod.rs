@@ -18,15 +18,20 @@
 //! | [`step`] | one change, with the current value |
 //! | `channels` | what a change of channels brings with it |
 //! | `queues` | which queues a plan leaves |
+//! | `interface` | which interface a step is of, and where it is now |
 //! | `cpuset` | the file of a control group's cpus |
 //! | `spread` | the queues over which hashes spread flows |
 //! | [`journal`], [`entries`] | the changes to make, and the progress |
+//! | `one_line` | writes an entry so that no text in it breaks the line |
 //! | [`apply`](mod@apply) | applies all changes, or none |
 //! | [`undo`](mod@undo) | undoes them |
+//! | `undo_report` | what that has done, and what is left |
+//! | `resets` | what giving former channels back resets |
 //! | [`watch`] | undoes them unless they are confirmed in time |
 //! | [`persist`](mod@persist) | writes files for systemd and udev that keep a plan over reboots and reloaded drivers |
 //! | `pci` | which interfaces belong to which PCI device |
 //! | [`system`] | all access to files and threads, so that tests can inject faults |
+//! | `brief` | shortens values in messages |
 //! | `original` | checks an original value before it is written back |
 //! | [`refusal`] | explains why the kernel refused a value |
 //!
@@ -37,18 +42,21 @@
 pub mod admission;
 pub mod apply;
 pub(crate) mod bitmap;
+mod brief;
 mod channels;
 mod cpuset;
 mod document;
 pub mod entries;
 pub mod fingerprint;
 mod heirs;
+mod interface;
 mod interrupt;
 pub mod journal;
 mod journal_error;
 mod locate_error;
 pub mod location;
 mod locator;
+mod one_line;
 mod original;
 mod parse;
 mod pci;
@@ -56,12 +64,14 @@ pub mod persist;
 pub mod plan;
 mod queues;
 pub mod refusal;
+mod resets;
 pub mod rivals;
 mod spread;
 pub mod step;
 pub mod system;
 mod thread;
 pub mod undo;
+mod undo_report;
 pub mod watch;
 
 pub use admission::{AdmissionOptions, admit};
@@ -69,6 +79,7 @@ pub use apply::{ApplyError, StepOutcome, apply};
 pub use document::PlanDocument;
 pub use fingerprint::Fingerprint;
 pub use heirs::LeftProcess;
+pub use interface::InterfaceIdentity;
 pub use interrupt::queue_of;
 pub use journal::{Journal, JournalDirectory};
 pub use journal_error::JournalError;
@@ -77,4 +88,5 @@ pub use plan::{Line, Plan, Setting};
 pub use refusal::Refusal;
 pub use step::{Proposal, Step, changes, steps};
 pub use system::{Disk, System};
-pub use undo::{UndoOutcome, UndoReport, undo};
+pub use undo::undo;
+pub use undo_report::{UndoOutcome, UndoReport};

@@ -4,6 +4,7 @@
 //! have had on this machine, as a plan's value must be one that it can have. The same holds for a value that stands in
 //! a copied file: what could not be restored is not changed.
 
+use super::brief::brief;
 use super::location::{Location, Notation, Value};
 use super::plan::{Setting, check_flows};
 use super::system::System;
@@ -21,9 +22,12 @@ pub(super) fn check(
     system: &dyn System,
 ) -> Result<(), Fault> {
     let fault = |expected: String| {
-        let found = format!("`{}`", original.trim().escape_debug());
+        let found = format!("`{}`", brief(original));
         Err(Fault::new(field, found, expected))
     };
+    if original.strip_suffix('\n').unwrap_or(original).contains('\n') {
+        return fault("one line".to_owned());
+    }
     let Some(value) = place.value(original) else { return fault(described(place.notation()).to_owned()) };
     match (expected(set, &value, system), place.notation()) {
         (None, Notation::Table) => match lengths(place, original, system) {

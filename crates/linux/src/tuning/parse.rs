@@ -5,6 +5,8 @@
 
 use super::entries::{Content, Head, JournalEntry, JournalLine, StepProgress};
 use super::journal_error::JournalError;
+use super::step::{Step, StepKind};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// A line of a journal that cannot be read.
@@ -38,10 +40,10 @@ pub(super) fn head(bytes: &[u8], path: &Path) -> Result<Head, JournalError> {
 /// Parses the complete lines of the journal at `path`.
 pub(super) fn content(bytes: &[u8], path: &Path) -> Result<Content, JournalError> {
     let mut content = Content::new(head(bytes, path)?, Vec::new());
-    let mut last = 1;
+    let (mut last, mut places) = (1, BTreeSet::new());
     for (number, line) in (1..).zip(lines(bytes)).skip(1) {
         last = number;
-        if let Err(problem) = entry(line).and_then(|entry| content.take(entry)) {
+        if let Err(problem) = take(line, &mut content, &mut places) {
             content.damage.push(Damage { line: number, problem });
         }
     }
@@ -54,6 +56,19 @@ pub(super) fn content(bytes: &[u8], path: &Path) -> Result<Content, JournalError
         content.forget_progress();
     }
     Ok(content)
+}
+
+/// Takes an entry. No two steps may have an original value of one of `places`.
+fn take(line: &[u8], content: &mut Content, places: &mut BTreeSet<(StepKind, String)>) -> Result<(), String> {
+    let entry = entry(line)?;
+    if let JournalEntry::Step(Step { kind, set, .. }) = &entry
+        && *kind != StepKind::Deferred
+        && set.check().is_ok()
+        && !places.insert((*kind, set.to_string()))
+    {
+        return Err(format!("it is a second original value of {set}, expected one"));
+    }
+    content.take(entry)
 }
 
 fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {

@@ -259,6 +259,27 @@ impl Setting {
         }
     }
 
+    /// Returns the same setting of the interface `name`.
+    pub(super) fn of_interface(&self, name: &str) -> Self {
+        let mut one = self.clone();
+        match &mut one {
+            Self::RpsCpus { interface, .. }
+            | Self::RpsFlows { interface, .. }
+            | Self::XpsCpus { interface, .. }
+            | Self::XpsQueues { interface, .. }
+            | Self::Channels { interface, .. }
+            | Self::Indirection { interface, .. }
+            | Self::Ntuple { interface, .. }
+            | Self::ThreadedNapi { interface, .. } => name.clone_into(interface),
+            Self::Interrupt { .. }
+            | Self::DefaultInterrupt { .. }
+            | Self::GlobalFlows { .. }
+            | Self::Thread { .. }
+            | Self::Cpuset { .. } => {}
+        }
+        one
+    }
+
     /// Prefixes the field of a fault in this setting with the line at `index`, from 0.
     pub(crate) fn in_line(&self, index: usize, fault: Fault) -> Fault {
         Fault { field: format!("lines.{index}.set.{}.{}", self.name(), fault.field), ..fault }
@@ -361,7 +382,7 @@ pub(super) fn check_flows(flows: u32) -> Result<(), Fault> {
 }
 
 /// Checks a PCI address such as `0000:3b:00.0`.
-fn check_address(device: &str) -> Result<(), Fault> {
+pub(super) fn check_address(device: &str) -> Result<(), Fault> {
     let hex = |text: &str, digits: usize| {
         text.len() >= digits && text.len() <= 8 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
     };

@@ -1,6 +1,7 @@
 //! The steps of a plan: single changes, each with the current value.
 
 use super::channels;
+use super::interface::InterfaceIdentity;
 use super::location::{LocateError, Location};
 use super::locator::Locator;
 use super::original;
@@ -31,6 +32,9 @@ pub struct Step {
     /// Where its process comes from, by which processes that it starts later can be recognised.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<Origin>,
+    /// Which interface it is of, whatever its name is later. A journal of an earlier version lacks it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interface: Option<InterfaceIdentity>,
     /// When its value is read and written.
     #[serde(default)]
     pub kind: StepKind,
@@ -67,7 +71,7 @@ impl Origin {
 }
 
 /// When the value of a step is read and written.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StepKind {
     /// Read before anything is changed, and changed in its turn.
@@ -145,8 +149,7 @@ pub fn steps(plan: &Plan, system: &dyn System) -> Result<Vec<Proposal>, StepErro
                 located => located.map_err(failed)?,
             };
             if let Some(first) = places.get(&place) {
-                let expected = format!("one line for each setting, but line {} sets the same one", first + 1);
-                return Err(StepError::Absent(Fault::new(format!("lines.{line}.set"), part, expected)));
+                return Err(set_twice(line, &part, *first));
             }
             let mut proposal = match propose(line, part, whole, &place, system) {
                 Err(StepError::Unreadable { source, .. }) if whole && is_absent(&source) => continue,
@@ -179,8 +182,15 @@ pub fn changes(proposals: Vec<Proposal>) -> Vec<Step> {
 /// Creates the step of a setting that is not found before channels are changed.
 fn deferred(line: usize, set: Setting) -> Proposal {
     let (now, wanted) = ("known once the channels are changed".to_owned(), set.wanted().shown());
-    let step =
-        Step { line, set, original: String::new(), whole: false, origin: None, kind: StepKind::Deferred };
+    let step = Step {
+        line,
+        set,
+        original: String::new(),
+        whole: false,
+        origin: None,
+        interface: None,
+        kind: StepKind::Deferred,
+    };
     Proposal { step, now, wanted, changes: true, resets: Vec::new() }
 }
 
@@ -206,8 +216,15 @@ pub(crate) fn propose(
         Setting::Thread { pid, thread, .. } if !whole || thread == Some(pid) => Origin::read(system, pid),
         _ => None,
     };
-    let step = Step { line, set, original, whole, origin, kind: StepKind::Changed };
+    let interface = InterfaceIdentity::new(&set, system);
+    let step = Step { line, set, original, whole, origin, interface, kind: StepKind::Changed };
     Ok(Proposal { step, now, wanted: wanted.shown(), changes, resets: Vec::new() })
+}
+
+/// The error that the line `line` sets `set`, which the line `first` sets too.
+pub(crate) fn set_twice(line: usize, set: &Setting, first: usize) -> StepError {
+    let expected = format!("one line for each setting, but line {} sets the same one", first + 1);
+    StepError::Absent(Fault::new(format!("lines.{line}.set"), set, expected))
 }
 
 fn step_error(error: LocateError, line: usize, set: &Setting) -> StepError {

@@ -17,106 +17,27 @@
 //! for example after the process was killed, restores the remaining values.
 
 use super::entries::Boot;
-use super::heirs::{self, LeftProcess};
+use super::heirs;
+use super::interface::{Interfaces, Whereabouts};
 use super::journal::Journal;
 use super::journal_error::JournalError;
 use super::location::{LocateError, Location};
 use super::locator::Locator;
 use super::original;
-use super::parse::Damage;
 use super::plan::Setting;
 use super::refusal::Refusal;
-use super::step::StepKind;
+use super::resets::Resets;
+use super::step::{Step, StepKind};
 use super::system::{System, is_absent};
-use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
-use std::path::PathBuf;
-
-/// The result of undoing one step.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum UndoOutcome {
-    /// The original value was restored.
-    Restored,
-    /// It already had the original value, or was never changed.
-    Untouched,
-    /// Its file or thread no longer exists.
-    Gone,
-    /// Somebody else has changed it to this value since; it was left alone.
-    ChangedByOthers(String),
-    /// It cannot be restored.
-    Failed(String),
-}
-
-/// The result of undoing a journal.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct UndoReport {
-    /// Each setting in words and its outcome, in the order of undoing.
-    pub outcomes: Vec<(String, UndoOutcome)>,
-    /// Whether the machine was rebooted since, which reset all settings.
-    pub restarted: bool,
-    /// Whether it could not be told if the machine was rebooted since.
-    pub boot_unknown: bool,
-    /// The lines of the journal that could not be read. What they changed may be in force.
-    pub damage: Vec<Damage>,
-    /// The new path of a damaged journal, if it was moved out of the way.
-    pub set_aside: Option<PathBuf>,
-    /// Processes started since that have a mask of the plan, and cannot be told to have inherited it. They were left
-    /// alone.
-    pub left: Vec<LeftProcess>,
-    /// Why the journal could not be updated, if so.
-    pub journal_error: Option<String>,
-}
-
-impl UndoReport {
-    /// Whether nothing is left to restore. Processes that were left alone do not count.
-    #[must_use]
-    pub fn is_complete(&self) -> bool {
-        self.damage.is_empty() && self.is_restored()
-    }
-
-    /// Whether no setting that could be read is left to restore.
-    fn is_restored(&self) -> bool {
-        !self
-            .outcomes
-            .iter()
-            .any(|(_, outcome)| matches!(outcome, UndoOutcome::ChangedByOthers(_) | UndoOutcome::Failed(_)))
-    }
-
-    /// The number of restored values.
-    #[must_use]
-    pub fn restored(&self) -> usize {
-        self.outcomes.iter().filter(|(_, outcome)| *outcome == UndoOutcome::Restored).count()
-    }
-}
-
-/// Lists the settings that do not have their original value, and why.
-impl fmt::Display for UndoReport {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let left = self.outcomes.iter().filter_map(|(set, outcome)| match outcome {
-            UndoOutcome::ChangedByOthers(now) => {
-                Some(format!("{set}: somebody else has set it to {now} since"))
-            }
-            UndoOutcome::Failed(problem) => Some(format!("{set}: cannot be restored: {problem}")),
-            UndoOutcome::Restored | UndoOutcome::Untouched | UndoOutcome::Gone => None,
-        });
-        let damage = self.damage.iter().map(|Damage { line, problem }| {
-            format!(
-                "line {line} of the journal cannot be read ({problem}), so what it changed may be in force"
-            )
-        });
-        let left = left.chain(self.left.iter().map(|LeftProcess { pid, name, cpus }| {
-            let name = name.escape_debug();
-            format!("process {pid} ({name}) may have inherited its cpus {cpus} and was left alone")
-        }));
-        f.write_str(&left.chain(damage).collect::<Vec<_>>().join("; "))
-    }
-}
+use super::undo_report::{UndoOutcome, UndoReport};
+use std::path::Path;
 
 /// Undoes the changes of `journal`, and closes it if all are undone. With `force`, also restores values
 /// that somebody else has changed since, and gives up the lines of a damaged journal that cannot be read.
 ///
 /// # Errors
-/// If the journal cannot be closed. The values have been restored by then.
+/// If the root has none of the settings, so that nothing was restored. If the journal cannot be closed; the values have
+/// been restored by then.
 pub fn undo(mut journal: Journal<'_>, force: bool) -> Result<UndoReport, JournalError> {
     let boot = journal.boot();
     if boot == Boot::Earlier {
@@ -125,24 +46,28 @@ pub fn undo(mut journal: Journal<'_>, force: bool) -> Result<UndoReport, Journal
     }
     let damage = journal.content().damage.clone();
     let mut undone = UndoReport { boot_unknown: boot == Boot::Unknown, damage, ..UndoReport::default() };
+    let interfaces = Interfaces::read(journal.system());
     let at = Locator::new(journal.system());
-    let mut resets = Resets::default();
+    if is_all_gone(&journal, &interfaces, &at) {
+        return Err(journal.root_gone("has none of the settings of the plan"));
+    }
+    let mut restorer = Restorer { at, force, resets: Resets::default() };
     for index in (0..journal.steps().len()).rev() {
-        let outcome = match &journal.steps()[index].0.set {
-            Setting::Channels { .. } => {
-                let before = Resets::look(&journal, index, &at);
-                let outcome = restore(&journal, index, force, &at, &resets);
-                if outcome == UndoOutcome::Restored {
-                    resets = before;
-                }
-                outcome
-            }
-            _ => restore(&journal, index, force, &at, &resets),
-        };
         let (step, progress) = &journal.steps()[index];
+        let (words, is_open) = (step.set.to_string(), progress.begun && !progress.restored);
+        let outcome = match interfaces.of(step) {
+            // With force, the user says that it was removed.
+            Whereabouts::Away if force => UndoOutcome::Gone,
+            Whereabouts::Away => UndoOutcome::Away,
+            Whereabouts::Here => restorer.restore(&journal, index, &step.set),
+            Whereabouts::Renamed(name) => {
+                undone.renamed.extend(step.set.interface().map(|earlier| (earlier.to_owned(), name.clone())));
+                restorer.restore(&journal, index, &step.set.of_interface(&name))
+            }
+        };
         let is_back = matches!(outcome, UndoOutcome::Restored | UndoOutcome::Gone)
-            || outcome == UndoOutcome::Untouched && progress.begun && !progress.restored;
-        undone.outcomes.push((step.set.to_string(), outcome));
+            || outcome == UndoOutcome::Untouched && is_open;
+        undone.outcomes.push((words, outcome));
         if is_back && let Err(error) = journal.note_restored(index) {
             // Continue, since the values matter more. The next undo will find this one unchanged.
             undone.journal_error = Some(error.to_string());
@@ -159,83 +84,87 @@ pub fn undo(mut journal: Journal<'_>, force: bool) -> Result<UndoReport, Journal
     Ok(undone)
 }
 
-/// What the former channels of an interface, given back by this undo, have reset once more.
-#[derive(Default)]
-struct Resets {
-    /// The steps whose value is the driver's now.
-    ours: BTreeSet<usize>,
-    /// The values that somebody else had set before, by step.
-    theirs: BTreeMap<usize, String>,
-}
-
-impl Resets {
-    /// Looks at what a change of the channels of the step `channels` will reset.
-    fn look(journal: &Journal<'_>, channels: usize, at: &Locator<'_>) -> Self {
-        let mut resets = Self::default();
-        for index in journal.resets_of(journal.steps()[channels].0.line) {
-            let (step, progress) = &journal.steps()[index];
-            let now = step.set.locate(at).ok().and_then(|place| place.read(at.system()).ok());
-            match now.filter(|now| *now != step.original && progress.reading.as_ref() != Some(now)) {
-                Some(theirs) => drop(resets.theirs.insert(index, theirs)),
-                None => drop(resets.ours.insert(index)),
-            }
-        }
-        resets
-    }
-}
-
-/// Restores one step.
-fn restore(
-    journal: &Journal<'_>,
-    index: usize,
-    force: bool,
-    at: &Locator<'_>,
-    resets: &Resets,
-) -> UndoOutcome {
-    let (step, progress) = &journal.steps()[index];
-    if step.kind == StepKind::Deferred {
-        // The steps that took its place have what it was.
-        return UndoOutcome::Untouched;
-    }
+/// Whether the root is a folder that has none of the settings: it is another folder, or a part of the one that was.
+fn is_all_gone(journal: &Journal<'_>, interfaces: &Interfaces, at: &Locator<'_>) -> bool {
     let system = journal.system();
-    let place = match step.set.locate(at) {
-        Ok(place) => place,
-        Err(LocateError::Absent(_)) => return UndoOutcome::Gone,
-        Err(error) => return UndoOutcome::Failed(error.to_string()),
+    let is_gone = |step: &Step| match (interfaces.of(step), step.set.locate(at)) {
+        (Whereabouts::Renamed(_), _) => false,
+        (_, Ok(place)) => place.read(system).is_err_and(|error| is_absent(&error)),
+        (_, Err(error)) => matches!(error, LocateError::Absent(_)),
     };
-    let now = match place.read(system) {
-        Ok(now) => now,
-        Err(error) if is_absent(&error) => return UndoOutcome::Gone,
-        Err(error) => return UndoOutcome::Failed(error.to_string()),
-    };
-    // Once restored, and as long as not begun, another value than the wanted one is none of ours.
-    let is_open = progress.begun && !progress.restored;
-    let theirs = resets.theirs.get(&index);
-    let is_seen = theirs.is_none() && progress.reading.as_ref() == Some(&now);
-    let is_known = match step.kind {
-        StepKind::Restored => resets.ours.contains(&index),
-        _ => place.value(&now).as_ref() == Some(&step.set.wanted()),
-    };
-    let is_ours = is_known || is_open && (is_seen || force);
-    if now == step.original {
-        UndoOutcome::Untouched
-    } else if is_ours {
-        match original::check("original", &step.set, &place, &step.original, system) {
-            Ok(()) => {
-                let outcome = put_back(&step.set, &place, system, &step.original);
-                if matches!(step.set, Setting::Channels { .. }) {
-                    at.forget();
-                }
-                outcome
-            }
-            Err(fault) => {
-                UndoOutcome::Failed(format!("`{}`: step {index}, from 0: {fault}", journal.path().display()))
-            }
+    let mut steps = journal.steps().iter().map(|(step, _)| step);
+    system.root() != Path::new("/") && steps.len() > 0 && steps.all(is_gone)
+}
+
+/// Restores steps, with what it must know of those that it has restored.
+struct Restorer<'a> {
+    at: Locator<'a>,
+    /// Whether to restore values that somebody else has changed.
+    force: bool,
+    resets: Resets,
+}
+
+impl Restorer<'_> {
+    /// Restores the step at `index`, whose setting is `set` now. If that gives former channels back, keeps what it resets.
+    fn restore(&mut self, journal: &Journal<'_>, index: usize, set: &Setting) -> UndoOutcome {
+        if !matches!(set, Setting::Channels { .. }) {
+            return self.restore_value(journal, index, set);
         }
-    } else if is_open {
-        UndoOutcome::ChangedByOthers(place.shown(theirs.unwrap_or(&now)))
-    } else {
-        UndoOutcome::Untouched
+        let resets = Resets::look(journal, index, set, &self.at);
+        let outcome = self.restore_value(journal, index, set);
+        if outcome == UndoOutcome::Restored {
+            self.resets = resets;
+        }
+        outcome
+    }
+
+    fn restore_value(&self, journal: &Journal<'_>, index: usize, set: &Setting) -> UndoOutcome {
+        let (step, progress) = &journal.steps()[index];
+        if step.kind == StepKind::Deferred {
+            // The steps that took its place have what it was.
+            return UndoOutcome::Untouched;
+        }
+        let system = journal.system();
+        let place = match set.locate(&self.at) {
+            Ok(place) => place,
+            Err(LocateError::Absent(_)) => return UndoOutcome::Gone,
+            Err(error) => return UndoOutcome::Failed(error.to_string()),
+        };
+        let now = match place.read(system) {
+            Ok(now) => now,
+            Err(error) if is_absent(&error) => return UndoOutcome::Gone,
+            Err(error) => return UndoOutcome::Failed(error.to_string()),
+        };
+        // Once restored, and as long as not begun, another value than the wanted one is none of ours.
+        let is_open = progress.begun && !progress.restored;
+        let theirs = self.resets.theirs.get(&index);
+        let is_seen = theirs.is_none() && progress.reading.as_ref() == Some(&now);
+        let is_known = match step.kind {
+            StepKind::Restored => self.resets.ours.contains(&index),
+            _ => place.value(&now).as_ref() == Some(&set.wanted()),
+        };
+        let is_ours = is_known || is_open && (is_seen || self.force);
+        if now == step.original {
+            UndoOutcome::Untouched
+        } else if is_ours {
+            match original::check("original", set, &place, &step.original, system) {
+                Ok(()) => {
+                    let outcome = put_back(set, &place, system, &step.original);
+                    if matches!(set, Setting::Channels { .. }) {
+                        self.at.forget();
+                    }
+                    outcome
+                }
+                Err(fault) => UndoOutcome::Failed(format!(
+                    "`{}`: step {index}, from 0: {fault}",
+                    journal.path().display()
+                )),
+            }
+        } else if is_open {
+            UndoOutcome::ChangedByOthers(place.shown(theirs.unwrap_or(&now)))
+        } else {
+            UndoOutcome::Untouched
+        }
     }
 }
 

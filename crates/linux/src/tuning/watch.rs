@@ -9,7 +9,8 @@ use super::entries::Content;
 use super::journal::JournalDirectory;
 use super::journal_error::JournalError;
 use super::system::Disk;
-use super::undo::{UndoReport, undo};
+use super::undo::undo;
+use super::undo_report::UndoReport;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 

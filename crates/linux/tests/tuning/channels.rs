@@ -97,6 +97,23 @@ fn a_queue_that_the_new_channels_do_not_bring_fails_the_whole_plan() {
 }
 
 #[test]
+fn two_lines_that_turn_out_to_be_for_one_interrupt_fail_the_whole_plan() {
+    let scene = scene();
+    let before = scene.snapshot();
+    let mut plan = plan_with_third_queue();
+    let mut line = plan.lines[1].clone();
+    line.set =
+        setting("set = { interrupt = { device = '0000:00:03.0', action = 'eth0-TxRx-0', cpus = '3' } }");
+    plan.lines.push(line);
+    plan.check().unwrap();
+    let refused = scene.apply_plan_through(&plan, &scene.disk()).unwrap_err();
+    let last = plan.lines.len();
+    assert!(refused.contains(&format!("lines.{}.set", last - 1)), "{refused}");
+    assert!(refused.contains("but line 2 sets the same one"), "{refused}");
+    assert_eq!(scene.snapshot(), before);
+}
+
+#[test]
 fn a_plan_that_changes_channels_fits_its_machine_before_and_after() {
     let scene = Scene::new();
     let admitted = |plan: &Plan, disk: &Disk| {

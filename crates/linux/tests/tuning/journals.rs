@@ -116,6 +116,7 @@ fn a_setting_that_no_plan_has_is_damage_and_nothing_is_written_for_it() {
 fn an_original_value_that_the_setting_cannot_have_had_is_not_written() {
     for (setting, original, problem) in [
         ("interrupt = ", "64-65", "expected cpus among 0-3 (64-65 not on this machine)"),
+        ("interrupt = ", "0', '', '", "expected one line"),
         ("interrupt = ", "nobody", "expected a list of cpus"),
         ("interrupt = ", "", "expected at least one cpu"),
         ("default_interrupt", "0", "expected at least one cpu"),
@@ -147,7 +148,8 @@ fn an_original_value_that_the_setting_cannot_have_had_is_not_written() {
             let undone = scene.undo_through(&scene.disk(), force).unwrap().unwrap();
             let said = undone.to_string();
             assert!(!undone.is_complete() && said.contains(problem), "{setting}{original}: {undone:?}");
-            let place = format!("active.journal`: step {step}, from 0: `original` is `{original}`");
+            let shown = original.trim_end_matches("', '");
+            let place = format!("active.journal`: step {step}, from 0: `original` is `{shown}`");
             assert!(said.contains(&place), "{said}");
             assert!(journal(&scene).exists());
         }
@@ -243,4 +245,46 @@ fn a_journal_whose_root_is_gone_is_kept_until_the_root_is_back() {
     fs::remove_dir(&scene.root).unwrap();
     fs::rename(&elsewhere, &scene.root).unwrap();
     scene.assert_restorable(&before, "the root is back");
+}
+
+/// What is under a mount point is another folder, and so is one that has lost every setting.
+#[test]
+fn a_journal_whose_root_has_none_of_its_settings_is_kept() {
+    for (folder, problem) in
+        [("lost+found", "has neither `proc` nor `sys`"), ("proc/1", "has none of the settings of the plan")]
+    {
+        let (scene, before) = applied();
+        let elsewhere = scene.directory().join("elsewhere");
+        fs::rename(&scene.root, &elsewhere).unwrap();
+        fs::create_dir_all(scene.root.join(folder)).unwrap();
+        for force in [false, true] {
+            let refused = scene.undo_through(&scene.disk(), force).unwrap_err();
+            assert!(refused.contains("nothing was restored") && refused.contains(problem), "{refused}");
+            assert!(journal(&scene).exists(), "{refused}");
+        }
+        fs::remove_dir_all(&scene.root).unwrap();
+        fs::rename(&elsewhere, &scene.root).unwrap();
+        scene.assert_restorable(&before, "the root is back");
+    }
+}
+
+#[test]
+fn a_second_original_value_and_progress_of_a_deferred_setting_are_damage() {
+    let deferred = "entry = { step = { line = 0, set = { global_flows = { flows = 1 } }, original = [''], \
+                    kind = 'deferred' } }\n";
+    for (line, problem) in [
+        ("entry = { begun = 14 }\n", "which other settings took the place of"),
+        ("entry = { done = { step = 14, reading = ['8'] } }\n", "which other settings took the place of"),
+        (
+            "entry = { step = { line = 0, set = { default_interrupt = { cpus = '0-1' } }, original = ['2'] } }\n",
+            "a second original value of interrupts requested later",
+        ),
+    ] {
+        let (scene, before) = applied();
+        edit(&scene, |lines| lines.extend([deferred, line].map(|line| line.as_bytes().to_vec())));
+        let undone = scene.undo_through(&scene.disk(), false).unwrap().unwrap();
+        assert_eq!((undone.restored(), undone.damage.len()), (SETTINGS, 1), "{line}: {undone:?}");
+        assert!(undone.damage[0].problem.contains(problem), "{line}: {undone}");
+        assert_eq!(scene.snapshot(), before, "{line}");
+    }
 }

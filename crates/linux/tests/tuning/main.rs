@@ -8,6 +8,8 @@ mod faults;
 mod groups;
 mod journals;
 mod killed;
+mod lines;
+mod moved;
 mod outcomes;
 mod persist;
 mod refusals;

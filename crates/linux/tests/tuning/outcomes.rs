@@ -11,7 +11,7 @@ use warmcore_linux::ethtool::DriverSetting;
 use warmcore_linux::tuning::JournalError;
 use warmcore_linux::tuning::apply::{ApplyError, Problem};
 use warmcore_linux::tuning::watch::watch;
-use warmcore_linux::tuning::{Disk, Plan, Refusal, Step, StepOutcome, System, UndoOutcome, apply};
+use warmcore_linux::tuning::{Disk, Plan, Refusal, Step, StepOutcome, System, UndoOutcome, apply, steps};
 use warmcore_topology::CpuSet;
 
 /// A fake kernel that deviates from plain success in one way.
@@ -344,4 +344,20 @@ fn the_watcher_undoes_only_its_own_plan_and_only_if_not_confirmed() {
     assert_eq!(scene.snapshot(), applied);
     scene.assert_restorable(&before, "confirmed, and undone later");
     assert_eq!(watch(&scene.journals, &token, Duration::from_secs(3600)).unwrap(), None, "it does not wait");
+}
+
+#[test]
+fn a_value_of_a_million_characters_is_shown_by_its_beginning() {
+    let file = "sys/class/net/eth0/queues/rx-0/rps_cpus";
+    let huge = "\0".repeat(1_000_000);
+    let scene = Scene::new();
+    scene.apply_through(&scene.disk()).unwrap();
+    scene.write(file, &huge);
+    let undone = scene.undo_through(&scene.disk(), false).unwrap().unwrap().to_string();
+    assert!(undone.len() < 1000 && undone.contains("(1000000 bytes)"), "{} characters", undone.len());
+
+    let scene = Scene::new();
+    scene.write(file, &huge);
+    let refused = steps(&plan(), &scene.disk()).unwrap_err().to_string();
+    assert!(refused.len() < 1000 && refused.contains("(1000000 bytes)"), "{} characters", refused.len());
 }

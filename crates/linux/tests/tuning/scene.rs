@@ -91,7 +91,12 @@ pub(crate) struct Scene {
 impl Scene {
     /// Creates a machine in a temporary directory.
     pub(crate) fn new() -> Self {
-        let directory = tempfile::tempdir().unwrap();
+        Self::named("machine")
+    }
+
+    /// Creates a machine in a temporary directory whose name begins so.
+    pub(crate) fn named(prefix: &str) -> Self {
+        let directory = tempfile::Builder::new().prefix(prefix).tempdir().unwrap();
         let scene = Self::at(directory.path());
         tree().write_to(&scene.root).unwrap();
         let device = scene.root.join("sys/class/net/eth0/device");

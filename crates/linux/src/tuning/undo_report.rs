@@ -1,0 +1,98 @@
+//! What undoing a journal has done: the outcome of each step, and what is left.
+
+use super::heirs::LeftProcess;
+use super::parse::Damage;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+
+/// The result of undoing one step.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum UndoOutcome {
+    /// The original value was restored.
+    Restored,
+    /// It already had the original value, or was never changed.
+    Untouched,
+    /// Its file or thread no longer exists.
+    Gone,
+    /// Its interface is not here. It was removed, or moved to another network namespace with its values.
+    Away,
+    /// Somebody else has changed it to this value since; it was left alone.
+    ChangedByOthers(String),
+    /// It cannot be restored.
+    Failed(String),
+}
+
+impl UndoOutcome {
+    /// Whether a value that is not the original one may be in force.
+    const fn is_open(&self) -> bool {
+        matches!(self, Self::Away | Self::ChangedByOthers(_) | Self::Failed(_))
+    }
+}
+
+/// The result of undoing a journal.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct UndoReport {
+    /// Each setting in words and its outcome, in the order of undoing.
+    pub outcomes: Vec<(String, UndoOutcome)>,
+    /// The interfaces that have another name since, by their earlier one. Their values were restored under the new one.
+    pub renamed: BTreeMap<String, String>,
+    /// Whether the machine was rebooted since, which reset all settings.
+    pub restarted: bool,
+    /// Whether it could not be told if the machine was rebooted since.
+    pub boot_unknown: bool,
+    /// The lines of the journal that could not be read. What they changed may be in force.
+    pub damage: Vec<Damage>,
+    /// The new path of a damaged journal, if it was moved out of the way.
+    pub set_aside: Option<PathBuf>,
+    /// Processes started since that have a mask of the plan, and cannot be told to have inherited it. They were left
+    /// alone.
+    pub left: Vec<LeftProcess>,
+    /// Why the journal could not be updated, if so.
+    pub journal_error: Option<String>,
+}
+
+impl UndoReport {
+    /// Whether nothing is left to restore. Processes that were left alone do not count.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.damage.is_empty() && self.is_restored()
+    }
+
+    /// Whether no setting that could be read is left to restore.
+    pub(super) fn is_restored(&self) -> bool {
+        !self.outcomes.iter().any(|(_, outcome)| outcome.is_open())
+    }
+
+    /// The number of restored values.
+    #[must_use]
+    pub fn restored(&self) -> usize {
+        self.outcomes.iter().filter(|(_, outcome)| *outcome == UndoOutcome::Restored).count()
+    }
+}
+
+/// Lists the settings that do not have their original value, and why.
+impl fmt::Display for UndoReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let left = self.outcomes.iter().filter_map(|(set, outcome)| match outcome {
+            UndoOutcome::ChangedByOthers(now) => {
+                Some(format!("{set}: somebody else has set it to {now} since"))
+            }
+            UndoOutcome::Failed(problem) => Some(format!("{set}: cannot be restored: {problem}")),
+            UndoOutcome::Away => Some(format!(
+                "{set}: its interface is no longer there: removed, or moved to another network namespace"
+            )),
+            UndoOutcome::Restored | UndoOutcome::Untouched | UndoOutcome::Gone => None,
+        });
+        let damage = self.damage.iter().map(|Damage { line, problem }| {
+            format!(
+                "line {line} of the journal cannot be read ({problem}), so what it changed may be in force"
+            )
+        });
+        let left = left.chain(self.left.iter().map(|LeftProcess { pid, name, cpus }| {
+            let name = name.escape_debug();
+            format!("process {pid} ({name}) may have inherited its cpus {cpus} and was left alone")
+        }));
+        f.write_str(&left.chain(damage).collect::<Vec<_>>().join("; "))
+    }
+}
