@@ -22,7 +22,7 @@
 //! | `interrupt_cores` | all queues on a few cores that do nothing else |
 //! | `isolation` | everything else moved away from the cpus of the readers |
 //! | `layout` | what comes from other cores' caches under one layout, computed once |
-//! | `cost_model` | what that costs, by the profile and the simulator |
+//! | `cost_model`, `prices` | what that costs, by the profile and the simulator |
 //! | `worth` | which layout is best, and whether it gains enough to be proposed |
 //! | `line`, `gain`, `lines` | the lines of a plan, with reasons and gains |
 //! | `mismatch` | no plan: where packets come in now, how far their readers are, and what is amiss |
@@ -52,6 +52,7 @@ mod line;
 mod lines;
 mod masks;
 mod mismatch;
+mod prices;
 mod proposals;
 mod queues;
 mod sending;
@@ -76,6 +77,7 @@ use warmcore_costs::Profile;
 use warmcore_linux::inventory::Observation;
 use warmcore_linux::tuning::{Fingerprint, Line, Plan};
 use warmcore_units::{Fault, PerSecond};
+use worth::Worthy;
 
 /// What a placement optimises.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -272,27 +274,25 @@ pub fn place(observed: &Observation, request: &Request<'_>) -> Result<HostPlacem
     let context = Context::new(observed, request)?;
     worth::check_load(&context)?;
     let asked = Asked::new(&context)?;
-    let (proposal, lines) = match request.goal {
-        Goal::Isolation => isolation::choose(&context)?,
+    let best = match request.goal {
+        Goal::Isolation => {
+            isolation::choose(&context).and_then(|(proposal, lines)| Worthy::new(&context, proposal, lines))
+        }
         Goal::Throughput | Goal::Latency => {
-            let proposal = match worth::best(&context, proposals::find(&context)?) {
-                Err(Unplaceable::NothingToGain(_)) if !asked.is_empty() => {
-                    context.propose(context.as_it_is())
-                }
-                best => best?,
-            };
-            let lines = lines::lines(&context, &proposal);
-            (proposal, lines)
+            proposals::find(&context).and_then(|proposals| worth::best(&context, proposals))
         }
     };
-    let performance = context.performance(&proposal);
-    let (lines, performance) = match worth::check(&context, &proposal, &lines, performance.as_ref().ok()) {
-        Ok(()) if asked.changes_channels() => (lines, Err(channels::no_forecast())),
-        Ok(()) => (lines, performance),
-        Err(why) if asked.is_empty() => return Err(why),
+    let best = match best {
         // What was asked for remains.
-        Err(_) => (Vec::new(), Err(channels::no_forecast())),
+        Err(Unplaceable::NothingToGain(_)) if !asked.is_empty() => Worthy {
+            proposal: context.propose(context.as_it_is()),
+            lines: Vec::new(),
+            performance: Err(asked.no_forecast()),
+        },
+        Ok(best) if asked.changes_channels() => Worthy { performance: Err(asked.no_forecast()), ..best },
+        best => best?,
     };
+    let Worthy { proposal, lines, performance } = best;
     let placement = host_placement(&context, &proposal, asked.with(lines), performance);
     placement.plan.check().map_err(Unplaceable::Contradiction)?;
     Ok(placement)
@@ -304,7 +304,8 @@ fn host_placement(
     lines: Vec<PlannedLine>,
     performance: Result<[Performance; 2], NoPrediction>,
 ) -> HostPlacement {
-    let interfaces = context.queues.iter().map(|queue| queue.interface.name.as_str());
+    let meant = context.queues.iter().filter(|queue| queue.is_meant);
+    let interfaces = meant.map(|queue| queue.interface.name.as_str());
     let interfaces: std::collections::BTreeSet<&str> = interfaces.collect();
     let plan = Plan {
         schema: Plan::SCHEMA,
@@ -315,6 +316,7 @@ fn host_placement(
     let mut notes = checks::notes(context, proposal, &plan);
     let [now, then] = performance.map_or([None, None], |both| both.map(Some));
     notes.extend(checks::overload(now.as_ref(), then.as_ref()));
+    notes.extend(context.costs.as_ref().ok().and_then(|costs| context.kernel_is_dearer(costs)));
     HostPlacement {
         goal: context.request.goal,
         plan,

@@ -46,13 +46,13 @@ fn forecast(placement: &HostPlacement) -> String {
     let mut table = table(["predicted", "now", "then"]);
     let rows: [Row; 4] = [
         ("a packet costs", |side| side.cost.to_string()),
-        ("the busiest cpu can take in, of all packets", |side| side.capacity.to_string()),
-        ("headroom, as a multiple of the packets", |side| {
+        ("packets that fit, their readers' work aside", |side| side.capacity.to_string()),
+        ("headroom with it, as a multiple of the packets", |side| {
             side.headroom.map_or_else(|| "unknown: no rate; give --rate".to_owned(), factor)
         }),
         ("mean delay on the busiest cpu", |side| {
             side.delay.map_or_else(
-                || "none: it cannot keep up, or no rate is known".to_owned(),
+                || "unknown: it can hardly keep up, or no rate is known".to_owned(),
                 |delay| delay.to_string(),
             )
         }),

@@ -1,6 +1,7 @@
 //! What an interface gets because its user asked for it: channels, and polling in threads.
 
 use super::context::Context;
+use super::cost_model::NoPrediction;
 use super::gain::Gain;
 use super::line::PlannedLine;
 use super::{Unplaceable, channels};
@@ -52,6 +53,16 @@ impl Asked {
 
     pub(super) fn changes_channels(&self) -> bool {
         !self.changed.is_empty()
+    }
+
+    /// Why what was asked for has no forecast.
+    pub(super) fn no_forecast(&self) -> NoPrediction {
+        match self.changes_channels() {
+            true => channels::no_forecast(),
+            false => NoPrediction::Impossible(
+                "nothing but what was asked for changes, and it has no price".to_owned(),
+            ),
+        }
     }
 
     /// These lines, and those of `placed` that are not about queues which a change of channels replaces.

@@ -1,15 +1,20 @@
 //! Everything a placement is decided from, gathered once; and what is decided.
 
-use super::cost_model::{CostModel, NoPrediction, Performance};
+use super::cost_model::{CostModel, Forecast, NoPrediction};
 use super::cpu_pool::CpuPool;
 use super::device_queues::{self, DeviceQueue, Steering};
-use super::layout::{Crossing, Layout, QueueLoad, ReaderLoad};
+use super::layout::{Layout, QueueLoad, ReaderLoad};
 use super::target_threads::{self, TargetThread};
-use super::{Request, Unplaceable};
+use super::{Request, Unplaceable, gain};
+use core::cell::OnceCell;
+use warmcore_linux::ethtool::Threaded;
 use warmcore_linux::inventory::{Observation, Thread};
 use warmcore_linux::{Inventory, Rates};
 use warmcore_topology::CpuSet;
-use warmcore_units::{CpuId, PerSecond};
+use warmcore_units::{CpuId, Estimate, Nanos, PerSecond};
+
+/// A profile says something else than the kernel where one is this many times the other.
+const FAR: f64 = 2.0;
 
 /// Everything a placement is decided from.
 pub(super) struct Context<'a> {
@@ -26,6 +31,8 @@ pub(super) struct Context<'a> {
     pub(super) costs: Result<CostModel<'a>, NoPrediction>,
     /// Where everything is now.
     pub(super) current: Layout,
+    /// What is predicted of it, once that was asked for.
+    current_forecast: OnceCell<Result<Forecast, NoPrediction>>,
 }
 
 /// The cpus chosen for threads and queues.
@@ -68,8 +75,12 @@ impl<'a> Context<'a> {
             rate: request.rate.or_else(|| device_queues::rate(observed)),
             costs: CostModel::new(request.profile),
             current: Layout::default(),
+            current_forecast: OnceCell::new(),
         };
         context.current = context.layout(&context.as_it_is());
+        if let Some(why) = context.costs.as_ref().ok().and_then(|costs| context.contradiction(costs)) {
+            context.costs = Err(why);
+        }
         Ok(context)
     }
 
@@ -114,16 +125,56 @@ impl<'a> Context<'a> {
     pub(super) fn packet_load(&self) -> f64 {
         let counted = self.softirq_load().unwrap_or(0.0);
         let costs = self.costs.as_ref().ok().zip(self.rate);
-        let computed = costs.map(|(costs, rate)| costs.packet(Crossing::default()).mean.secs() * rate.0);
+        let computed = costs.map(|(costs, rate)| costs.packet(self.current.crossing).mean.secs() * rate.0);
         counted.max(computed.unwrap_or(0.0))
     }
 
-    /// The predicted performance of the current layout and of the proposed one.
-    pub(super) fn performance(&self, proposal: &Proposal) -> Result<[Performance; 2], NoPrediction> {
+    /// The cpus' worth of time that the packets seen took: by the `costs`, and as the kernel counted all softirqs. `None`
+    /// where one is not known, as where threads poll, or few packets came.
+    fn computed_and_counted(&self, costs: &CostModel<'_>) -> Option<(Estimate<f64>, f64)> {
+        const FEW: PerSecond = PerSecond(1_000.0);
+        let rate = device_queues::rate(self.observed).filter(|&rate| rate >= FEW)?;
+        let Estimate { mean, half_width } = costs.packet(self.current.crossing);
+        let load = |time: Nanos| time.secs() * rate.0;
+        let counted = self.softirq_load().filter(|&counted| counted > 0.0 && !self.threads_poll())?;
+        Some((Estimate { mean: load(mean), half_width: half_width.map(load) }, counted))
+    }
+
+    /// Whether an interface has its packets processed in kernel threads, whose time is not that of softirqs.
+    fn threads_poll(&self) -> bool {
+        let is_polled = |of: Option<Threaded>| of.is_some_and(|threaded| threaded != Threaded::Off);
+        self.picture.interfaces.iter().any(|interface| is_polled(interface.threaded_napi))
+    }
+
+    /// Why the `costs` cannot be those of the packets that were seen: these would have taken far longer than they did.
+    fn contradiction(&self, costs: &CostModel<'_>) -> Option<NoPrediction> {
+        let (computed, counted) = self.computed_and_counted(costs)?;
+        let least = computed.mean - computed.half_width.unwrap_or(0.0);
+        (least > FAR * counted).then_some(NoPrediction::Contradicted { computed, counted })
+    }
+
+    /// A note where the kernel spent far longer than the `costs` say.
+    pub(super) fn kernel_is_dearer(&self, costs: &CostModel<'_>) -> Option<String> {
+        let (computed, counted) = self.computed_and_counted(costs)?;
+        let most = computed.mean + computed.half_width.unwrap_or(0.0);
+        (counted > FAR * most).then(|| {
+            format!(
+                "Softirqs took {counted:.2} cpus; for the packets that came, the profile's receive path would take {}. \
+                 Room and delay are of that path: the kernel's work besides leaves less.",
+                gain::plain(computed)
+            )
+        })
+    }
+
+    /// What is predicted of the current layout.
+    pub(super) fn current_forecast(&self) -> Result<&Forecast, NoPrediction> {
+        self.current_forecast.get_or_init(|| self.forecast(&self.current)).as_ref().map_err(Clone::clone)
+    }
+
+    /// What is predicted of `layout`.
+    pub(super) fn forecast(&self, layout: &Layout) -> Result<Forecast, NoPrediction> {
         let costs = self.costs.as_ref().map_err(Clone::clone)?;
-        let rate = self.rate.filter(|rate| rate.0 > 0.0);
-        let predict = |layout: &Layout| costs.performance(layout, rate, self.thread_load());
-        Ok([predict(&self.current)?, predict(&proposal.layout)?])
+        costs.forecast(layout, self.rate.filter(|rate| rate.0 > 0.0), self.thread_load())
     }
 
     fn layout(&self, assignment: &Assignment) -> Layout {

@@ -8,16 +8,21 @@
 //! The profile does not tell how much, so the plan states this and does not guess.
 //!
 //! The core that is interrupted for a frame and hands it over works for it as well: it takes a buffer that was freed
-//! elsewhere, and its lines are what that core pays for at least. Its driver's work is in no profile.
+//! elsewhere, and its lines are what that core pays for at least. Its driver's work is in no profile. What a packet costs,
+//! saves and waits counts both cores.
+//!
+//! Two layouts are priced alike, so what is uncertain of a price is so for both, and leaves less uncertain of how they
+//! compare: [`CostModel::estimate`] varies each measured price alone and adds what that changes in quadrature.
 
+use super::gain;
 use super::layout::{Crossing, Layout};
+use super::prices::Prices;
 use serde::Serialize;
-use std::collections::BTreeMap;
 use warmcore_costs::profile::{FreeMemory, Measured, ReceiveTimes};
 use warmcore_costs::{Approach, Experiment, Profile, ThreadStack};
 use warmcore_scenario::{PacketScenario, RunLength, Traffic};
 use warmcore_sim::packet::{PointError, simulate};
-use warmcore_units::{CpuId, Estimate, Nanos, PerSecond};
+use warmcore_units::{Estimate, Nanos, PerSecond};
 
 /// The half-width of a simulated delay, as a fraction of it.
 const PRECISION: f64 = 0.02;
@@ -37,6 +42,18 @@ pub enum NoPrediction {
     /// The profile holds no migration.
     #[error("the profile of {0} holds no costs of lines that come from another cpu")]
     NoMigration(String),
+    /// The profile cannot be that of the packets that were seen: they would have taken far longer than they did.
+    #[error(
+        "by the profile the packets that arrived would take {} cpus, but softirqs took {counted:.2}: it is of another \
+         machine, or of other packets (a card or the kernel may merge many into one)",
+        gain::plain(*.computed)
+    )]
+    Contradicted {
+        /// The cpus' worth of time that they would take.
+        computed: Estimate<f64>,
+        /// What all softirqs took.
+        counted: f64,
+    },
     /// The profile cannot be simulated.
     #[error("{0}")]
     Impossible(String),
@@ -66,14 +83,21 @@ pub struct Performance {
     pub delay: Option<Estimate<Nanos>>,
 }
 
+/// A performance, with the delay as it was simulated: as uncertain as the simulation is.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Forecast {
+    pub(super) performance: Performance,
+    simulated: Option<Estimate<Nanos>>,
+}
+
 /// What a packet costs, depending on what crosses between cores.
 #[derive(Clone, Debug)]
 pub(super) struct CostModel<'a> {
     profile: &'a Profile,
     /// A packet for which nothing crosses.
     here: Estimate<Nanos>,
-    /// What is added where the session's lines cross.
-    session: Estimate<Nanos>,
+    /// One whose session's lines cross.
+    there: Estimate<Nanos>,
     /// What is added where the frame's lines cross.
     frame: Estimate<Nanos>,
     /// The uncertainty of all of them, as a fraction.
@@ -92,91 +116,134 @@ impl<'a> CostModel<'a> {
         // Measurement noise can make a cost of zero negative.
         let [acquire, release] =
             [acquire, release].map(known).map(|of| Estimate { mean: of.mean.max(Nanos::ZERO), ..of });
+        let frame = Nanos(half(acquire).0.hypot(half(release).0));
         Ok(Self {
             profile,
             here,
-            session: sum(there, here, -1.0),
-            frame: sum(acquire, release, 1.0),
+            there,
+            frame: Estimate::new(acquire.mean + release.mean, frame),
             uncertainty: cost_uncertainty(profile),
         })
     }
 
-    /// What a packet costs right after another.
+    /// The prices as they were measured.
+    pub(super) fn prices(&self) -> Prices {
+        Prices { here: self.here.mean, session: self.there.mean - self.here.mean, frame: self.frame.mean }
+    }
+
+    /// What `of` the prices is, and how uncertain that is where each of them is.
+    fn estimate(&self, of: impl Fn(Prices) -> f64) -> Estimate<f64> {
+        let prices = self.prices();
+        let [here, there, frame] = [self.here, self.there, self.frame].map(half);
+        let varied = [
+            Prices { here: prices.here + here, session: prices.session - here, ..prices },
+            Prices { session: prices.session + there, ..prices },
+            Prices { frame: prices.frame + frame, ..prices },
+        ];
+        let mean = of(prices);
+        let half = varied.into_iter().map(|varied| of(varied) - mean).fold(0.0, f64::hypot);
+        Estimate::new(mean, half)
+    }
+
+    /// What a packet costs right after another, on all cores that have to do with it.
     pub(super) fn packet(&self, crossing: Crossing) -> Estimate<Nanos> {
-        let session = sum(self.here, self.session, crossing.session);
-        sum(session, self.frame, crossing.frame)
+        let Estimate { mean, half_width } = self.estimate(|prices| prices.packet(crossing).0);
+        Estimate { mean: Nanos(mean), half_width: half_width.map(Nanos) }
     }
 
     /// The part of a packet's cost `now` that `then` saves; negative if it costs more.
     pub(super) fn saving(&self, now: Crossing, then: Crossing) -> Estimate<f64> {
-        let cost = self.packet(now);
-        let saved = |of: fn(Crossing) -> f64, cost: Estimate<Nanos>| scaled(cost, of(now) - of(then));
-        let saved = sum(saved(|of| of.session, self.session), saved(|of| of.frame, self.frame), 1.0);
-        let mean = saved.mean / cost.mean;
-        let half = (half(saved) / cost.mean).hypot(mean * (half(cost) / cost.mean));
-        Estimate::new(mean, half)
+        self.estimate(|prices| 1.0 - prices.packet(then) / prices.packet(now))
     }
 
     /// Predicts the performance at `rate` under `layout`, whose threads use `work` cpus' worth of time.
-    pub(super) fn performance(
+    pub(super) fn forecast(
         &self,
         layout: &Layout,
         rate: Option<PerSecond>,
         work: f64,
-    ) -> Result<Performance, NoPrediction> {
-        let (crossing, busiest) = (layout.crossing, layout.busiest);
-        let result = simulate(&on_one_cpu(rate.unwrap_or(RARE) * busiest), &self.mixed(crossing))?;
-        let delay = result.outcome.filter(|_| rate.is_some()).map(|outcome| outcome.delay);
-        Ok(Performance {
-            cost: self.packet(crossing),
-            busiest,
-            capacity: widened(scaled(result.capacity.rate, 1.0 / self.most_work(layout)), self.uncertainty),
-            headroom: rate.map(|rate| self.headroom(layout, rate, work)),
-            delay: delay.map(|delay| widened(delay, self.uncertainty)),
-        })
+    ) -> Result<Forecast, NoPrediction> {
+        let simulated = rate.map(|rate| self.delay_under(layout, rate)).transpose()?.flatten();
+        let capacity = self.estimate(|prices| 1.0 / prices.most_work(layout).secs());
+        let performance = Performance {
+            cost: self.packet(layout.crossing),
+            busiest: layout.busiest,
+            capacity: Estimate {
+                mean: PerSecond(capacity.mean),
+                half_width: capacity.half_width.map(PerSecond),
+            },
+            headroom: rate.map(|rate| self.estimate(|prices| 1.0 / prices.fullest(layout, rate, work))),
+            delay: simulated.map(|delay| widened(delay, self.uncertainty)),
+        };
+        Ok(Forecast { performance, simulated })
     }
 
-    /// The work of `cpu` under `layout` for each packet that arrives anywhere: what it processes and what it hands over.
-    fn work(&self, layout: &Layout, cpu: CpuId) -> Nanos {
-        let part = |of: &BTreeMap<CpuId, f64>| of.get(&cpu).copied().unwrap_or(0.0);
-        self.packet(layout.crossing).mean * part(&layout.processed)
-            + self.frame.mean * part(&layout.handed_over)
+    /// By what factor the headroom grows from `now` to `then`; where the rate is unknown, the capacity.
+    pub(super) fn growth(
+        &self,
+        [now, then]: [&Layout; 2],
+        rate: Option<PerSecond>,
+        work: f64,
+    ) -> Estimate<f64> {
+        match rate {
+            Some(rate) => self.estimate(|it| it.fullest(now, rate, work) / it.fullest(then, rate, work)),
+            None => self.growth_of_capacity([now, then]),
+        }
     }
 
-    /// The work of the busiest cpu under `layout` as a part of all: from 0 to 1, more where it also hands packets over.
-    pub(super) fn most_work(&self, layout: &Layout) -> f64 {
-        let cpus = layout.processed.keys().chain(layout.handed_over.keys());
-        let cost = self.packet(layout.crossing).mean.0;
-        let of_one_thread = layout.follows_one_thread * cost;
-        cpus.map(|&cpu| self.work(layout, cpu).0).fold(of_one_thread, f64::max) / cost
+    /// By what factor the capacity of the busiest cpu grows from `now` to `then`.
+    pub(super) fn growth_of_capacity(&self, [now, then]: [&Layout; 2]) -> Estimate<f64> {
+        self.estimate(|prices| prices.most_work(now) / prices.most_work(then))
+    }
+
+    /// The delay under the second layout as a multiple of that under the first; `None` if one of them is unknown. What the
+    /// uncertainty of the prices makes of it is computed from a queue with constant service.
+    pub(super) fn slowdown(
+        &self,
+        [now, then]: [(&Layout, &Forecast); 2],
+        rate: PerSecond,
+    ) -> Option<Estimate<f64>> {
+        let simulated = ratio(then.1.simulated?, now.1.simulated?);
+        let priced = self.estimate(|prices| prices.delay(then.0, rate) / prices.delay(now.0, rate));
+        let relative = simulated.relative_half_width().zip(priced.relative_half_width());
+        let half_width = relative.map(|(one, other)| simulated.mean * one.hypot(other));
+        Some(Estimate { half_width, ..simulated }).filter(|of| of.half_width.is_some_and(f64::is_finite))
     }
 
     /// By what factor `rate` could grow until the fullest cpu is full, where the threads use `work` cpus' worth of time
     /// for these packets.
-    pub(super) fn headroom(&self, layout: &Layout, rate: PerSecond, work: f64) -> Estimate<f64> {
-        let cost = self.packet(layout.crossing);
-        let of_readers = layout.readers.iter().flat_map(|reader| reader.cpus.iter());
-        let cpus = layout.processed.keys().chain(layout.handed_over.keys()).copied().chain(of_readers);
-        let load = |cpu: CpuId| {
-            let protocol = self.work(layout, cpu).secs() * rate.0;
-            let here = layout.readers.iter().filter(|reader| reader.cpus.contains(cpu));
-            let of_readers: f64 = here.map(|reader| reader.part * work / reader.cpus.len() as f64).sum();
-            (protocol + of_readers, protocol)
-        };
-        // A thread is on one cpu at a time, and with it the packets that follow it.
-        let most = layout.readers.iter().map(|reader| reader.of_one_thread).fold(0.0, f64::max);
-        let following = layout.follows_one_thread * rate.0 * cost.mean.secs();
-        let of_one_thread = (most * work + following, following);
-        let loads = cpus.map(load).chain([of_one_thread]);
-        let fullest = loads.max_by(|one, other| one.0.total_cmp(&other.0).then(one.1.total_cmp(&other.1)));
-        let (load, protocol) = fullest.unwrap_or_default();
-        let headroom = 1.0 / load;
-        Estimate::new(headroom, headroom * (protocol / load) * (half(cost) / cost.mean))
+    pub(super) fn headroom(&self, layout: &Layout, rate: PerSecond, work: f64) -> f64 {
+        1.0 / self.prices().fullest(layout, rate, work)
     }
 
-    /// The mean delay of packets at `rate` on one cpu, with `work` after each packet; `None` if the cpu
-    /// cannot keep up.
+    /// The mean delay on the busiest cpu at `rate` under `layout`, with that on the cpu that hands most packets over for
+    /// those that are handed over; `None` if one of them cannot keep up, or so hardly that the mean does not settle.
+    fn delay_under(&self, layout: &Layout, rate: PerSecond) -> Result<Option<Estimate<Nanos>>, NoPrediction> {
+        let prices = self.prices();
+        let beside = prices.handing_over_beside(layout);
+        let Some(processed) = self.simulated_delay(layout.crossing, rate * layout.busiest, beside)? else {
+            return Ok(None);
+        };
+        let Some((part, work)) = prices.handing_over(layout) else { return Ok(Some(processed)) };
+        let waits = self.delay_of_work(rate * part, work)?;
+        let handed: f64 = layout.handed_over.values().sum();
+        Ok(waits.map(|waits| sum(processed, waits, handed)))
+    }
+
+    /// The mean delay of packets at `rate` on one cpu, with `work` for each packet besides; `None` if the cpu cannot keep
+    /// up, or hardly. It is as uncertain as the prices and the simulation are.
     pub(super) fn delay(
+        &self,
+        crossing: Crossing,
+        rate: PerSecond,
+        work: Nanos,
+    ) -> Result<Option<Estimate<Nanos>>, NoPrediction> {
+        let delay = self.simulated_delay(crossing, rate, work)?;
+        Ok(delay.map(|delay| widened(delay, self.uncertainty)))
+    }
+
+    /// The same, as uncertain as the simulation is.
+    fn simulated_delay(
         &self,
         crossing: Crossing,
         rate: PerSecond,
@@ -185,17 +252,18 @@ impl<'a> CostModel<'a> {
         let mut scenario = on_one_cpu(rate);
         scenario.effects.start_ns = work.0;
         let result = simulate(&scenario, &self.mixed(crossing))?;
-        Ok(result.outcome.map(|outcome| widened(outcome.delay, self.uncertainty)))
+        Ok(result.outcome.map(|outcome| outcome.delay).filter(is_settled))
     }
 
-    /// The mean delay of `work` alone, arriving at `rate`; `None` if a cpu cannot keep up.
+    /// The mean delay of `work` alone, arriving at `rate`; `None` if a cpu cannot keep up, or hardly.
     pub(super) fn delay_of_work(
         &self,
         rate: PerSecond,
         work: Nanos,
     ) -> Result<Option<Estimate<Nanos>>, NoPrediction> {
         let constant = self.profile.with_constant_time(work);
-        Ok(simulate(&on_one_cpu(rate), &constant)?.outcome.map(|outcome| outcome.delay))
+        let result = simulate(&on_one_cpu(rate), &constant)?;
+        Ok(result.outcome.map(|outcome| outcome.delay).filter(is_settled))
     }
 
     /// The profile of a mixture of packets, of which the parts in `crossing` cross: mean times.
@@ -227,19 +295,6 @@ impl<'a> CostModel<'a> {
 const SESSION_HERE_AND_ELSEWHERE: [[Experiment; 2]; 3] =
     [[Experiment::A1, Experiment::B1], [Experiment::A2, Experiment::B2], [Experiment::A3, Experiment::B3]];
 
-/// By what factor the headroom grows; where the rate is unknown, the capacity.
-pub(super) fn growth(now: &Performance, then: &Performance) -> Estimate<f64> {
-    match (then.headroom, now.headroom) {
-        (Some(then), Some(now)) => ratio(then, now),
-        _ => ratio(then.capacity, now.capacity),
-    }
-}
-
-/// The delay `then` as a multiple of the delay `now`; `None` if one of them is unknown.
-pub(super) fn slowdown(now: &Performance, then: &Performance) -> Option<Estimate<f64>> {
-    Some(ratio(then.delay?, now.delay?))
-}
-
 /// One stream on one processor: the model of one cpu that processes packets.
 fn on_one_cpu(rate: PerSecond) -> PacketScenario {
     PacketScenario {
@@ -249,6 +304,10 @@ fn on_one_cpu(rate: PerSecond) -> PacketScenario {
         run: RunLength { precision: PRECISION, max_packets: MAX_PACKETS, ..RunLength::default() },
         ..PacketScenario::default()
     }
+}
+
+fn is_settled(delay: &Estimate<Nanos>) -> bool {
+    delay.relative_half_width().is_some_and(f64::is_finite)
 }
 
 fn known(time: Measured) -> Estimate<Nanos> {
@@ -266,13 +325,6 @@ fn sum(one: Estimate<Nanos>, other: Estimate<Nanos>, factor: f64) -> Estimate<Na
     Estimate::new(one.mean + other.mean * factor, Nanos(half))
 }
 
-fn scaled<Q>(of: Estimate<Q>, factor: f64) -> Estimate<Q>
-where
-    Q: Copy + core::ops::Mul<f64, Output = Q>,
-{
-    Estimate { mean: of.mean * factor, half_width: of.half_width.map(|half| half * factor.abs()) }
-}
-
 /// `of` with the relative `uncertainty` of the costs added to its half-width; without one where `of` has none.
 fn widened<Q>(of: Estimate<Q>, uncertainty: f64) -> Estimate<Q>
 where
@@ -284,7 +336,7 @@ where
 }
 
 /// `a / b`, whose errors are independent.
-pub(super) fn ratio<Q: Copy + Into<f64>>(a: Estimate<Q>, b: Estimate<Q>) -> Estimate<f64> {
+fn ratio<Q: Copy + Into<f64>>(a: Estimate<Q>, b: Estimate<Q>) -> Estimate<f64> {
     let ratio = a.mean.into() / b.mean.into();
     let relative = a.relative_half_width().zip(b.relative_half_width());
     Estimate { mean: ratio, half_width: relative.map(|(a, b)| ratio * a.hypot(b)) }

@@ -23,6 +23,8 @@ pub(super) struct DeviceQueue<'a> {
     pub(super) part: f64,
     /// Which cpus process them now.
     pub(super) steering: Steering,
+    /// Whether the plan is about it. Others stay as they are, and count as load.
+    pub(super) is_meant: bool,
 }
 
 /// Which cpus process the packets of a queue.
@@ -37,9 +39,9 @@ pub(super) enum Steering {
 }
 
 impl DeviceQueue<'_> {
-    /// Whether its interrupt can be named and moved.
+    /// Whether the plan may move its interrupt.
     pub(super) fn is_movable(&self) -> bool {
-        interrupts::is_movable(self.interrupt)
+        self.is_meant && interrupts::is_movable(self.interrupt)
     }
 
     /// Its settings, if the kernel shows them.
@@ -48,8 +50,8 @@ impl DeviceQueue<'_> {
     }
 }
 
-/// The receive queues of the devices that carry packets, or of `only` these interfaces, in order of interface and
-/// number.
+/// The receive queues of the devices that carry packets, in order of interface and number. The plan is about those of
+/// `only` these interfaces, which may carry none; about all, if none is named.
 pub(super) fn find<'a>(
     observed: &'a Observation,
     pool: &CpuPool,
@@ -59,17 +61,17 @@ pub(super) fn find<'a>(
     for name in only {
         check_named(picture, name)?;
     }
-    let is_meant = |interface: &&Interface| match only {
-        [] => carries_packets(interface),
-        names => names.contains(&interface.name),
-    };
+    let is_named = |interface: &Interface| only.contains(&interface.name);
     let mut queues: Vec<DeviceQueue<'a>> = picture
         .interfaces
         .iter()
-        .filter(is_meant)
+        .filter(|interface| carries_packets(interface) || is_named(interface))
         .flat_map(|interface| of_interface(picture, pool, interface))
         .collect();
-    if queues.is_empty() {
+    for queue in &mut queues {
+        queue.is_meant = only.is_empty() || is_named(queue.interface);
+    }
+    if !queues.iter().any(|queue| queue.is_meant) {
         return Err(Unplaceable::NoQueues);
     }
     queues
@@ -142,7 +144,16 @@ fn of_interface<'a>(
     let queue = |interrupt: &'a Interrupt, number| {
         let current_cpu = pool.first(&interrupts::handling_cpus(interrupt))?;
         let steering = steering(picture, interface, number);
-        Some(DeviceQueue { interface, interrupt, number, current_cpu, rate: None, part: 0.0, steering })
+        Some(DeviceQueue {
+            interface,
+            interrupt,
+            number,
+            current_cpu,
+            rate: None,
+            part: 0.0,
+            steering,
+            is_meant: true,
+        })
     };
     let own: Vec<&Interrupt> = picture.interrupts_of(interface).collect();
     let queues = own.iter().filter_map(|interrupt| {
@@ -163,7 +174,7 @@ pub(super) fn transmit_interrupt<'a>(
     queue: &DeviceQueue<'a>,
 ) -> Option<&'a Interrupt> {
     let transmit = Some(Queue { direction: Direction::Transmit, number: queue.number });
-    let mut own = picture.interrupts_of(queue.interface);
+    let mut own = picture.interrupts_of(queue.interface).filter(|_| queue.is_meant);
     own.find(|interrupt| interrupt.queue == transmit && interrupts::is_movable(interrupt))
 }
 

@@ -53,7 +53,7 @@ pub(super) struct Layout {
     pub(super) follows_one_thread: f64,
     /// The part of all packets that each cpu is interrupted for.
     pub(super) interrupted: BTreeMap<CpuId, f64>,
-    /// The part of all packets that each cpu is interrupted for and hands to another, which processes them.
+    /// The part of all packets that each cpu is interrupted for and hands to another core, which processes them.
     pub(super) handed_over: BTreeMap<CpuId, f64>,
     /// The part of all packets that the cpu with most of them is interrupted for.
     pub(super) most_interrupted: f64,
@@ -91,7 +91,7 @@ impl Layout {
         let queue_crossings: Vec<Crossing> = pairs.iter().map(of_queue).collect();
         let crossing =
             mean(queues.iter().zip(&queue_crossings).map(|(queue, &crossing)| (queue.part, crossing)));
-        let Work { interrupted, handed_over, processed } = Work::new(queues, &readers);
+        let Work { interrupted, handed_over, processed } = Work::new(pool, queues, &readers);
         let [busiest, most_interrupted] = [&processed, &interrupted].map(most);
         let follows = queues.iter().filter(|queue| queue.steering == Steering::ToReader);
         let of_one_thread = readers.iter().map(|reader| reader.of_one_thread).fold(0.0, f64::max);
@@ -125,15 +125,17 @@ struct Work {
 }
 
 impl Work {
-    fn new(queues: &[QueueLoad], readers: &[ReaderLoad]) -> Self {
+    fn new(pool: &CpuPool, queues: &[QueueLoad], readers: &[ReaderLoad]) -> Self {
         let mut work = Self::default();
         for QueueLoad { cpu, part, steering, .. } in queues {
             *work.interrupted.entry(*cpu).or_default() += part;
             match steering {
-                Steering::None => work.process(*cpu, &CpuSet::from_iter([*cpu]), *part),
-                Steering::Spread(cpus) => work.process(*cpu, cpus, *part),
+                Steering::None => work.process(pool, *cpu, &CpuSet::from_iter([*cpu]), *part),
+                Steering::Spread(cpus) => work.process(pool, *cpu, cpus, *part),
                 Steering::ToReader => {
-                    readers.iter().for_each(|reader| work.process(*cpu, &reader.cpus, part * reader.part));
+                    readers
+                        .iter()
+                        .for_each(|reader| work.process(pool, *cpu, &reader.cpus, part * reader.part));
                 }
             }
         }
@@ -141,11 +143,11 @@ impl Work {
     }
 
     /// Packets that interrupt `cpu` are processed on all of `cpus` alike.
-    fn process(&mut self, cpu: CpuId, cpus: &CpuSet, part: f64) {
+    fn process(&mut self, pool: &CpuPool, cpu: CpuId, cpus: &CpuSet, part: f64) {
         let each = part / cpus.len() as f64;
         for on in cpus.iter() {
             *self.processed.entry(on).or_default() += each;
-            if on != cpu {
+            if pool.distance(cpu, on) != Distance::Core {
                 *self.handed_over.entry(cpu).or_default() += each;
             }
         }

@@ -5,10 +5,10 @@
 //! than twice the present load fits and the plan makes room. Readers that move to one node leave less room for growth; that is accepted where twice the present load still fits.
 
 use super::context::{Context, Proposal};
-use super::cost_model::{self, Performance};
+use super::cost_model::{CostModel, Forecast, NoPrediction, Performance};
 use super::layout::Layout;
 use super::line::PlannedLine;
-use super::{Goal, Unplaceable, gain};
+use super::{Goal, Unplaceable, gain, lines};
 use core::cmp::Ordering;
 use warmcore_units::{Estimate, PerSecond};
 
@@ -24,20 +24,69 @@ const ROUNDING: f64 = 1e-9;
 /// Below this rate all the work for packets is a small part of one cpu, wherever it is done.
 const QUIET: PerSecond = PerSecond(1_000.0);
 
-/// The best of `proposals`; the first of those that are alike.
-pub(super) fn best(context: &Context<'_>, proposals: Vec<Proposal>) -> Result<Proposal, Unplaceable> {
+/// A proposal that is worth its changes.
+pub(super) struct Worthy {
+    pub(super) proposal: Proposal,
+    pub(super) lines: Vec<PlannedLine>,
+    /// The host's performance now and then.
+    pub(super) performance: Result<[Performance; 2], NoPrediction>,
+}
+
+impl Worthy {
+    /// Judges `proposal` with its `lines`.
+    ///
+    /// # Errors
+    /// If nothing changes, or not for the better.
+    pub(super) fn new(
+        context: &Context<'_>,
+        proposal: Proposal,
+        lines: Vec<PlannedLine>,
+    ) -> Result<Self, Unplaceable> {
+        if !lines.iter().any(|line| line.changes) {
+            return Err(Unplaceable::NothingToGain("everything is where it should be".to_owned()));
+        }
+        let forecast = context.forecast(&proposal.layout);
+        let forecasts = context.current_forecast().and_then(|now| Ok([now.clone(), forecast?]));
+        check(context, &proposal.layout, forecasts.as_ref().ok())?;
+        let performance = forecasts.map(|both| both.map(|forecast| forecast.performance));
+        Ok(Self { proposal, lines, performance })
+    }
+}
+
+/// The best of `proposals` that is worth its changes; the first of those that are alike.
+///
+/// # Errors
+/// If none is: why the best of all is not.
+pub(super) fn best(context: &Context<'_>, proposals: Vec<Proposal>) -> Result<Worthy, Unplaceable> {
     let is_asked = context.request.interrupt_cores.is_some();
-    let admissible =
-        proposals.into_iter().filter(|it| is_asked || !burdens_more(&context.current, &it.layout));
+    let is_admissible = |it: &Proposal| is_asked || !burdens_more(&context.current, &it.layout);
+    let mut left: Vec<Proposal> = proposals.into_iter().filter(is_admissible).collect();
     let tight = is_tight(context);
-    let best = admissible.reduce(|best, other| {
-        let is_better = compare(context, tight, &other.layout, &best.layout) == Ordering::Less;
-        if is_better { other } else { best }
-    });
-    best.ok_or_else(|| {
+    let mut refused = None;
+    while let Some(index) = best_index(context, tight, &left) {
+        let proposal = left.remove(index);
+        let lines = lines::lines(context, &proposal);
+        let changes = lines.iter().any(|line| line.changes);
+        match Worthy::new(context, proposal, lines) {
+            Ok(worthy) => return Ok(worthy),
+            Err(why) => refused = refused.or(Some(why)),
+        }
+        if !changes {
+            // What is left is worse than what is there.
+            break;
+        }
+    }
+    Err(refused.unwrap_or_else(|| {
         let why = "every other placement would make the busiest cpu take in more of the packets";
         Unplaceable::NothingToGain(why.to_owned())
-    })
+    }))
+}
+
+fn best_index(context: &Context<'_>, tight: bool, proposals: &[Proposal]) -> Option<usize> {
+    let is_better = |one: usize, other: usize| {
+        compare(context, tight, &proposals[one].layout, &proposals[other].layout) == Ordering::Less
+    };
+    (0..proposals.len()).reduce(|best, other| if is_better(other, best) { other } else { best })
 }
 
 /// Whether the busiest cpu takes in more under `then` than under `now`.
@@ -52,7 +101,7 @@ fn is_tight(context: &Context<'_>) -> bool {
         .as_ref()
         .ok()
         .zip(context.rate.filter(|rate| rate.0 > 0.0))
-        .map(|(costs, rate)| costs.headroom(&context.current, rate, context.thread_load()).mean);
+        .map(|(costs, rate)| costs.headroom(&context.current, rate, context.thread_load()));
     headroom.is_none_or(|headroom| headroom < AMPLE_HEADROOM)
 }
 
@@ -72,9 +121,12 @@ fn compare(context: &Context<'_>, tight: bool, one: &Layout, other: &Layout) -> 
         let busiest = differ(one.busiest, other.busiest);
         return busiest.then(differ(one.crossing.session, other.crossing.session)).then(far);
     };
-    let [cost, other_cost] = [one, other].map(|layout| costs.packet(layout.crossing).mean.0);
-    let load = differ(costs.most_work(one) * cost, costs.most_work(other) * other_cost);
-    let cost = differ(cost, other_cost);
+    let prices = costs.prices();
+    let [load, cost] = [
+        [one, other].map(|layout| prices.most_work(layout).0),
+        [one, other].map(|layout| prices.packet(layout.crossing).0),
+    ]
+    .map(|[one, other]| differ(one, other));
     if tight { load.then(cost).then(far) } else { cost.then(load).then(far) }
 }
 
@@ -91,75 +143,99 @@ pub(super) fn check_load(context: &Context<'_>) -> Result<(), Unplaceable> {
     }
 }
 
-/// Checks that something changes, and for the better.
-pub(super) fn check(
-    context: &Context<'_>,
-    proposal: &Proposal,
-    lines: &[PlannedLine],
-    performance: Option<&[Performance; 2]>,
-) -> Result<(), Unplaceable> {
-    if !lines.iter().any(|line| line.changes) {
-        return Err(Unplaceable::NothingToGain("everything is where it should be".to_owned()));
-    }
+/// Checks that it changes for the better.
+fn check(context: &Context<'_>, then: &Layout, forecasts: Option<&[Forecast; 2]>) -> Result<(), Unplaceable> {
     let request = context.request;
     if request.goal == Goal::Isolation || request.interrupt_cores.is_some() {
         return Ok(());
     }
-    match performance {
-        Some([now, then]) => check_performance(context, proposal, now, then),
-        None if !request.interfaces.is_empty() => Ok(()),
-        None => check_without_costs(&context.current, &proposal.layout),
+    match (forecasts, &context.costs) {
+        (Some(forecasts), Ok(costs)) => {
+            Change::new(context, costs, then, forecasts).check(context, then, forecasts)
+        }
+        _ if !request.interfaces.is_empty() => Ok(()),
+        _ => check_without_costs(&context.current, then),
     }
 }
 
-fn check_performance(
-    context: &Context<'_>,
-    proposal: &Proposal,
-    now: &Performance,
-    then: &Performance,
-) -> Result<(), Unplaceable> {
-    let (growth, slowdown) = (cost_model::growth(now, then), cost_model::slowdown(now, then));
-    let saving = saving(context, proposal);
-    let request = context.request;
-    let capacity = cost_model::ratio(then.capacity, now.capacity);
-    let stays_ample = then.headroom.is_some_and(|headroom| headroom.mean >= AMPLE_HEADROOM);
-    let shrinks =
-        is_visible(1.0 - capacity.mean, capacity) || is_visible(1.0 - growth.mean, growth) && !stays_ample;
-    let is_dearer = is_visible(-saving.mean, saving);
-    let is_slower = slowdown.is_some_and(|of| is_visible(of.mean - 1.0, of));
-    let is_nearer = is_nearer_or_fitter(&context.current, &proposal.layout)
-        || is_evener(&context.current, &proposal.layout);
-    let gains = match (request.goal, slowdown) {
-        _ if shrinks => false,
-        _ if !request.interfaces.is_empty() => !is_dearer,
-        (Goal::Latency, Some(slowdown)) => {
-            is_visible(1.0 - slowdown.mean, slowdown) || is_nearer && !is_slower
-        }
-        (Goal::Latency, None) if context.rate.is_some() => now.delay.is_none() && then.delay.is_some(),
-        _ => {
-            let is_tight = now.headroom.is_some_and(|headroom| headroom.mean < AMPLE_HEADROOM);
-            is_visible(saving.mean, saving)
-                || is_visible(growth.mean - 1.0, growth) && (is_tight || !is_dearer)
-                || is_nearer && !is_dearer
-        }
-    };
-    let why = match () {
-        () if gains => return Ok(()),
-        () if shrinks => "it is not planned because it leaves less room for packets",
-        () if is_dearer => "it is not planned because each packet would cost more",
-        () if is_slower => "it is not planned because packets would take longer",
-        () if slowdown.is_some_and(|of| of.half_width.is_none()) => {
-            "where the host cannot keep up, delays grow without end and have no interval"
-        }
-        () => "that is not beyond the uncertainty of the profile",
-    };
-    Err(Unplaceable::NothingToGain(format!("{}; {why}", best_found(saving, growth, slowdown))))
+/// What a proposal changes, by the costs.
+struct Change {
+    /// The part of a packet's cost that is saved.
+    saving: Estimate<f64>,
+    /// By what factor the headroom grows, or the capacity where no rate is known.
+    growth: Estimate<f64>,
+    /// By what factor the capacity of the busiest cpu grows.
+    capacity: Estimate<f64>,
+    /// The delay as a multiple of the present one, where both are known.
+    slowdown: Option<Estimate<f64>>,
 }
 
-/// The part of a packet's cost that is saved; 0 without costs.
-fn saving(context: &Context<'_>, proposal: &Proposal) -> Estimate<f64> {
-    let [now, then] = [&context.current, &proposal.layout].map(|layout| layout.crossing);
-    context.costs.as_ref().map_or(Estimate::new(0.0, 0.0), |costs| costs.saving(now, then))
+impl Change {
+    fn new(
+        context: &Context<'_>,
+        costs: &CostModel<'_>,
+        then: &Layout,
+        [now_forecast, then_forecast]: &[Forecast; 2],
+    ) -> Self {
+        let (now, rate) = (&context.current, context.rate.filter(|rate| rate.0 > 0.0));
+        let both = [(now, now_forecast), (then, then_forecast)];
+        Self {
+            saving: costs.saving(now.crossing, then.crossing),
+            growth: costs.growth([now, then], rate, context.thread_load()),
+            capacity: costs.growth_of_capacity([now, then]),
+            slowdown: rate.and_then(|rate| costs.slowdown(both, rate)),
+        }
+    }
+
+    fn check(
+        &self,
+        context: &Context<'_>,
+        layout: &Layout,
+        forecasts: &[Forecast; 2],
+    ) -> Result<(), Unplaceable> {
+        let [now, then] = forecasts.each_ref().map(|forecast| &forecast.performance);
+        let Self { saving, growth, capacity, slowdown } = *self;
+        let stays_ample = then.headroom.is_some_and(|headroom| headroom.mean >= AMPLE_HEADROOM);
+        let shrinks = is_visible(1.0 - capacity.mean, capacity)
+            || is_visible(1.0 - growth.mean, growth) && !stays_ample;
+        let is_cheaper = is_visible(saving.mean, saving);
+        let is_dearer = is_visible(-saving.mean, saving);
+        let is_faster = slowdown.is_some_and(|of| is_visible(1.0 - of.mean, of));
+        let is_slower = slowdown.is_some_and(|of| is_visible(of.mean - 1.0, of));
+        let is_nearer = is_nearer_or_fitter(&context.current, layout) || is_evener(&context.current, layout);
+        let request = context.request;
+        let gains = match (request.goal, slowdown) {
+            _ if shrinks => false,
+            _ if !request.interfaces.is_empty() => !is_dearer,
+            (Goal::Latency, Some(_)) => is_faster || (is_nearer || is_cheaper) && !is_slower && !is_dearer,
+            (Goal::Latency, None) if now.delay.is_none() && then.delay.is_some() => true,
+            _ => {
+                let is_tight = now.headroom.is_some_and(|headroom| headroom.mean < AMPLE_HEADROOM);
+                is_cheaper
+                    || is_visible(growth.mean - 1.0, growth) && (is_tight || !is_dearer)
+                    || is_nearer && !is_dearer
+            }
+        };
+        let why = match () {
+            () if gains => return Ok(()),
+            () if shrinks => "it is not planned because it leaves less room for packets",
+            () if is_dearer => "it is not planned because each packet would cost more",
+            () if is_slower => "it is not planned because packets would take longer",
+            () => "none of that is a gain of at least 1% beyond its uncertainty",
+        };
+        Err(Unplaceable::NothingToGain(format!("{}; {why}", self.found())))
+    }
+
+    /// What the best placement found would have gained.
+    fn found(&self) -> String {
+        let delay = self.slowdown.map(|of| format!(", {} times the delay", gain::plain(of)));
+        format!(
+            "the best placement found would save {} of a packet's cost, with {} times the room for packets{}",
+            gain::percent(self.saving),
+            gain::plain(self.growth),
+            delay.unwrap_or_default()
+        )
+    }
 }
 
 /// Without costs: whether less comes from other cores, or the busiest cpu processes fewer packets.
@@ -198,14 +274,4 @@ fn is_evener(now: &Layout, then: &Layout) -> bool {
 /// half-width proves nothing.
 fn is_visible(gain: f64, estimate: Estimate<f64>) -> bool {
     gain >= MIN_GAIN && estimate.half_width.is_some_and(|half| gain > half)
-}
-
-/// What the best placement found would have gained.
-fn best_found(saving: Estimate<f64>, growth: Estimate<f64>, slowdown: Option<Estimate<f64>>) -> String {
-    let delay = slowdown.map(|of| format!(", {} times the delay", gain::plain(of))).unwrap_or_default();
-    format!(
-        "the best placement found would save {} of a packet's cost, with {} times the room for packets{delay}",
-        gain::percent(saving),
-        gain::plain(growth)
-    )
 }
