@@ -22,8 +22,8 @@
 //! | `interrupt_cores` | all queues on a few cores that do nothing else |
 //! | `isolation` | everything else moved away from the cpus of the readers |
 //! | `layout` | what comes from other cores' caches under one layout, computed once |
-//! | `cost_model`, `prices` | what that costs, by the profile and the simulator |
-//! | `worth` | which layout is best, and whether it gains enough to be proposed |
+//! | `cost_model`, `prices`, `performance` | what that costs, by the profile and the simulator |
+//! | `worth`, `change` | which layout is best, and whether it gains enough to be proposed |
 //! | `line`, `gain`, `lines` | the lines of a plan, with reasons and gains |
 //! | `mismatch` | no plan: where packets come in now, how far their readers are, and what is amiss |
 //! | `checks` | whether the whole host is visible, who would undo a plan, and what is not known |
@@ -36,6 +36,7 @@
 //! renumbering the same cpus gives the same plan, except among cpus that nothing distinguishes.
 
 mod asked;
+mod change;
 mod channels;
 mod checks;
 mod context;
@@ -52,6 +53,7 @@ mod line;
 mod lines;
 mod masks;
 mod mismatch;
+mod performance;
 mod prices;
 mod proposals;
 mod queues;
@@ -61,12 +63,12 @@ mod target_threads;
 mod threads;
 mod worth;
 
-pub use cost_model::{NoPrediction, Performance};
 pub use gain::{Gain, Packets, Unpriced};
 pub use line::PlannedLine;
 pub use mismatch::{
     Finding, FindingKind, Mismatch, QueuePlace, QueueSteering, Reach, ReaderEvidence, ReaderPlace, mismatch,
 };
+pub use performance::{NoPrediction, Performance};
 
 use asked::Asked;
 use context::{Context, Proposal};

@@ -1,9 +1,9 @@
 //! What an interface gets because its user asked for it: channels, and polling in threads.
 
 use super::context::Context;
-use super::cost_model::NoPrediction;
 use super::gain::Gain;
 use super::line::PlannedLine;
+use super::performance::NoPrediction;
 use super::{Unplaceable, channels};
 use std::collections::BTreeSet;
 use warmcore_linux::ethtool::Threaded;

@@ -5,9 +5,9 @@
 //! that are not there yet: they name interrupts by the number of their queue, and nothing foretells their load.
 
 use super::context::Context;
-use super::cost_model::NoPrediction;
 use super::gain::Gain;
 use super::line::{self, PlannedLine};
+use super::performance::NoPrediction;
 use super::{Unplaceable, sending, spread};
 use warmcore_linux::ethtool::Channels;
 use warmcore_linux::inventory::{Interface, Interrupt};

@@ -1,7 +1,7 @@
 //! Whether the whole host is visible, who would undo a plan, and what its figures rest on.
 
 use super::context::Proposal;
-use super::cost_model::Performance;
+use super::performance::Performance;
 use super::target_threads::TargetThread;
 use super::{Context, Unplaceable, device_queues, gain};
 use std::collections::BTreeSet;
@@ -118,13 +118,15 @@ fn memory_stays(context: &Context<'_>, proposal: &Proposal, plan: &Plan) -> Opti
 }
 
 fn unmovable(context: &Context<'_>) -> Option<String> {
-    let count = context.queues.iter().filter(|queue| !queue.is_movable()).count();
+    let meant: Vec<_> = context.queues.iter().filter(|queue| queue.is_meant).collect();
+    let count = meant.iter().filter(|queue| !queue.is_movable()).count();
     let managed = "the kernel manages it, or it cannot be named";
-    (count > 0).then(|| format!("{count} of {} queues stay where they are: {managed}.", context.queues.len()))
+    (count > 0).then(|| format!("{count} of {} queues stay where they are: {managed}.", meant.len()))
 }
 
 fn unknown_whether_managed(context: &Context<'_>) -> Option<String> {
-    let is_unknown = context.queues.iter().any(|queue| queue.interrupt.managed == Managed::Unknown);
+    let is_unknown =
+        context.queues.iter().any(|queue| queue.is_meant && queue.interrupt.managed == Managed::Unknown);
     is_unknown.then(|| {
         "Which interrupts the kernel manages is not to be seen here: if one of the plan refuses, `warmcore host apply` \
          takes back all."

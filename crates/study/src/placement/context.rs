@@ -1,12 +1,12 @@
 //! Everything a placement is decided from, gathered once; and what is decided.
 
-use super::cost_model::{CostModel, Forecast, NoPrediction};
+use super::cost_model::CostModel;
 use super::cpu_pool::CpuPool;
 use super::device_queues::{self, DeviceQueue, Steering};
 use super::layout::{Layout, QueueLoad, ReaderLoad};
+use super::performance::{NoPrediction, Performance};
 use super::target_threads::{self, TargetThread};
 use super::{Request, Unplaceable, gain};
-use core::cell::OnceCell;
 use warmcore_linux::ethtool::Threaded;
 use warmcore_linux::inventory::{Observation, Thread};
 use warmcore_linux::{Inventory, Rates};
@@ -31,8 +31,6 @@ pub(super) struct Context<'a> {
     pub(super) costs: Result<CostModel<'a>, NoPrediction>,
     /// Where everything is now.
     pub(super) current: Layout,
-    /// What is predicted of it, once that was asked for.
-    current_forecast: OnceCell<Result<Forecast, NoPrediction>>,
 }
 
 /// The cpus chosen for threads and queues.
@@ -75,7 +73,6 @@ impl<'a> Context<'a> {
             rate: request.rate.or_else(|| device_queues::rate(observed)),
             costs: CostModel::new(request.profile),
             current: Layout::default(),
-            current_forecast: OnceCell::new(),
         };
         context.current = context.layout(&context.as_it_is());
         if let Some(why) = context.costs.as_ref().ok().and_then(|costs| context.contradiction(costs)) {
@@ -166,15 +163,16 @@ impl<'a> Context<'a> {
         })
     }
 
-    /// What is predicted of the current layout.
-    pub(super) fn current_forecast(&self) -> Result<&Forecast, NoPrediction> {
-        self.current_forecast.get_or_init(|| self.forecast(&self.current)).as_ref().map_err(Clone::clone)
+    /// The predicted performance of the current layout and of `then`.
+    pub(super) fn performance(&self, then: &Layout) -> Result<[Performance; 2], NoPrediction> {
+        let costs = self.costs.as_ref().map_err(Clone::clone)?;
+        let predict = |layout: &Layout| costs.performance(layout, self.known_rate(), self.thread_load());
+        Ok([predict(&self.current)?, predict(then)?])
     }
 
-    /// What is predicted of `layout`.
-    pub(super) fn forecast(&self, layout: &Layout) -> Result<Forecast, NoPrediction> {
-        let costs = self.costs.as_ref().map_err(Clone::clone)?;
-        costs.forecast(layout, self.rate.filter(|rate| rate.0 > 0.0), self.thread_load())
+    /// The rate of packets, where any come.
+    pub(super) fn known_rate(&self) -> Option<PerSecond> {
+        self.rate.filter(|rate| rate.0 > 0.0)
     }
 
     fn layout(&self, assignment: &Assignment) -> Layout {

@@ -14,14 +14,14 @@
 //! Two layouts are priced alike, so what is uncertain of a price is so for both, and leaves less uncertain of how they
 //! compare: [`CostModel::estimate`] varies each measured price alone and adds what that changes in quadrature.
 
-use super::gain;
 use super::layout::{Crossing, Layout};
+use super::performance::{NoPrediction, Performance};
 use super::prices::Prices;
-use serde::Serialize;
+
 use warmcore_costs::profile::{FreeMemory, Measured, ReceiveTimes};
 use warmcore_costs::{Approach, Experiment, Profile, ThreadStack};
 use warmcore_scenario::{PacketScenario, RunLength, Traffic};
-use warmcore_sim::packet::{PointError, simulate};
+use warmcore_sim::packet::simulate;
 use warmcore_units::{Estimate, Nanos, PerSecond};
 
 /// The half-width of a simulated delay, as a fraction of it.
@@ -32,63 +32,6 @@ const MAX_PACKETS: u64 = 50_000;
 const PUBLISHED: f64 = 0.01;
 /// Below this rate the delay no longer changes: caches are as cold as they get, and no packet waits.
 const RARE: PerSecond = PerSecond(1.0);
-
-/// Why nothing can be predicted.
-#[derive(Clone, PartialEq, Debug, thiserror::Error)]
-pub enum NoPrediction {
-    /// No profile was given.
-    #[error("no profile; `warmcore calibrate` measures one")]
-    NoProfile,
-    /// The profile holds no migration.
-    #[error("the profile of {0} holds no costs of lines that come from another cpu")]
-    NoMigration(String),
-    /// The profile cannot be that of the packets that were seen: they would have taken far longer than they did.
-    #[error(
-        "by the profile the packets that arrived would take {} cpus, but softirqs took {counted:.2}: it is of another \
-         machine, or of other packets (a card or the kernel may merge many into one)",
-        gain::plain(*.computed)
-    )]
-    Contradicted {
-        /// The cpus' worth of time that they would take.
-        computed: Estimate<f64>,
-        /// What all softirqs took.
-        counted: f64,
-    },
-    /// The profile cannot be simulated.
-    #[error("{0}")]
-    Impossible(String),
-}
-
-impl From<PointError> for NoPrediction {
-    fn from(error: PointError) -> Self {
-        Self::Impossible(error.to_string())
-    }
-}
-
-/// The predicted performance of a host under one layout.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Performance {
-    /// What a packet costs, right after another.
-    pub cost: Estimate<Nanos>,
-    /// The part of all packets that the busiest cpu processes: from 0 to 1.
-    pub busiest: f64,
-    /// The rate, over all queues, at which that cpu is saturated.
-    pub capacity: Estimate<PerSecond>,
-    /// By what factor the rate could grow, with the threads' work for these packets, until a cpu is
-    /// full; `None` if the rate is unknown.
-    #[serde(rename = "room")]
-    pub headroom: Option<Estimate<f64>>,
-    /// The mean time from a packet's arrival to the end of its processing, on that cpu; `None` if it
-    /// cannot keep up, or if the rate is unknown.
-    pub delay: Option<Estimate<Nanos>>,
-}
-
-/// A performance, with the delay as it was simulated: as uncertain as the simulation is.
-#[derive(Clone, PartialEq, Debug)]
-pub(super) struct Forecast {
-    pub(super) performance: Performance,
-    simulated: Option<Estimate<Nanos>>,
-}
 
 /// What a packet costs, depending on what crosses between cores.
 #[derive(Clone, Debug)]
@@ -157,15 +100,15 @@ impl<'a> CostModel<'a> {
     }
 
     /// Predicts the performance at `rate` under `layout`, whose threads use `work` cpus' worth of time.
-    pub(super) fn forecast(
+    pub(super) fn performance(
         &self,
         layout: &Layout,
         rate: Option<PerSecond>,
         work: f64,
-    ) -> Result<Forecast, NoPrediction> {
-        let simulated = rate.map(|rate| self.delay_under(layout, rate)).transpose()?.flatten();
+    ) -> Result<Performance, NoPrediction> {
+        let delay = rate.map(|rate| self.delay_under(layout, rate)).transpose()?.flatten();
         let capacity = self.estimate(|prices| 1.0 / prices.most_work(layout).secs());
-        let performance = Performance {
+        Ok(Performance {
             cost: self.packet(layout.crossing),
             busiest: layout.busiest,
             capacity: Estimate {
@@ -173,9 +116,8 @@ impl<'a> CostModel<'a> {
                 half_width: capacity.half_width.map(PerSecond),
             },
             headroom: rate.map(|rate| self.estimate(|prices| 1.0 / prices.fullest(layout, rate, work))),
-            delay: simulated.map(|delay| widened(delay, self.uncertainty)),
-        };
-        Ok(Forecast { performance, simulated })
+            delay: delay.map(|delay| widened(delay, self.uncertainty)),
+        })
     }
 
     /// By what factor the headroom grows from `now` to `then`; where the rate is unknown, the capacity.
@@ -196,14 +138,14 @@ impl<'a> CostModel<'a> {
         self.estimate(|prices| prices.most_work(now) / prices.most_work(then))
     }
 
-    /// The delay under the second layout as a multiple of that under the first; `None` if one of them is unknown. What the
-    /// uncertainty of the prices makes of it is computed from a queue with constant service.
+    /// The second delay as a multiple of the first, which were simulated under these layouts; `None` if that is as good as
+    /// unknown. What the uncertainty of the prices makes of it is computed from a queue with constant service.
     pub(super) fn slowdown(
         &self,
-        [now, then]: [(&Layout, &Forecast); 2],
+        [now, then]: [(&Layout, Estimate<Nanos>); 2],
         rate: PerSecond,
     ) -> Option<Estimate<f64>> {
-        let simulated = ratio(then.1.simulated?, now.1.simulated?);
+        let simulated = ratio(then.1, now.1);
         let priced = self.estimate(|prices| prices.delay(then.0, rate) / prices.delay(now.0, rate));
         let relative = simulated.relative_half_width().zip(priced.relative_half_width());
         let half_width = relative.map(|(one, other)| simulated.mean * one.hypot(other));
@@ -217,8 +159,13 @@ impl<'a> CostModel<'a> {
     }
 
     /// The mean delay on the busiest cpu at `rate` under `layout`, with that on the cpu that hands most packets over for
-    /// those that are handed over; `None` if one of them cannot keep up, or so hardly that the mean does not settle.
-    fn delay_under(&self, layout: &Layout, rate: PerSecond) -> Result<Option<Estimate<Nanos>>, NoPrediction> {
+    /// those that are handed over; `None` if one of them cannot keep up, or so hardly that the mean does not settle. It
+    /// is as uncertain as the simulation is.
+    pub(super) fn delay_under(
+        &self,
+        layout: &Layout,
+        rate: PerSecond,
+    ) -> Result<Option<Estimate<Nanos>>, NoPrediction> {
         let prices = self.prices();
         let beside = prices.handing_over_beside(layout);
         let Some(processed) = self.simulated_delay(layout.crossing, rate * layout.busiest, beside)? else {
@@ -226,8 +173,7 @@ impl<'a> CostModel<'a> {
         };
         let Some((part, work)) = prices.handing_over(layout) else { return Ok(Some(processed)) };
         let waits = self.delay_of_work(rate * part, work)?;
-        let handed: f64 = layout.handed_over.values().sum();
-        Ok(waits.map(|waits| sum(processed, waits, handed)))
+        Ok(waits.map(|waits| sum(processed, waits, layout.crossing.frame)))
     }
 
     /// The mean delay of packets at `rate` on one cpu, with `work` for each packet besides; `None` if the cpu cannot keep

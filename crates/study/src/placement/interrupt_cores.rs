@@ -2,7 +2,7 @@
 
 use super::Unplaceable;
 use super::context::{Assignment, Context, Proposal};
-use super::device_queues::Steering;
+use super::device_queues::{DeviceQueue, Steering};
 use super::{masks, spread};
 use std::collections::{BTreeMap, BTreeSet};
 use warmcore_topology::CpuSet;
@@ -22,14 +22,18 @@ pub(super) fn propose(context: &Context<'_>, count: usize) -> Result<Proposal, U
     let threads = masks::choose(context, &cpus);
     let queues = spread::choose(context, &threads, Some(&cpus));
     let why = format!("to one of the cores that take packets in, {cpus}");
-    let steering = vec![Steering::None; queues.len()];
+    let steering = |queue: &DeviceQueue<'_>| match queue.is_meant {
+        true => Steering::None,
+        false => queue.steering.clone(),
+    };
+    let steering = context.queues.iter().map(steering).collect();
     Ok(context.propose(Assignment { threads, queues, steering, why }))
 }
 
 /// The cpus of `count` cores: shared out to the nodes with queues by the packets that come in there.
 pub(super) fn choose(context: &Context<'_>, count: usize) -> CpuSet {
     let mut parts: BTreeMap<u32, f64> = BTreeMap::new();
-    for queue in &context.queues {
+    for queue in context.queues.iter().filter(|queue| queue.is_meant) {
         let node = queue.interface.node.or_else(|| context.pool.get(queue.current_cpu).map(|cpu| cpu.node));
         *parts.entry(node.unwrap_or_default()).or_default() += queue.part;
     }

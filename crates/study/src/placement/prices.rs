@@ -77,9 +77,8 @@ impl Prices {
     pub(super) fn delay(&self, layout: &Layout, rate: PerSecond) -> f64 {
         let processing = self.processing(layout.crossing) + self.handing_over_beside(layout);
         let processed = constant_service(processing, rate * layout.busiest);
-        let handed: f64 = layout.handed_over.values().sum();
         let waits = self.handing_over(layout).map(|(part, work)| constant_service(work, rate * part));
-        processed + waits.map_or(0.0, |waits| waits * handed)
+        processed + waits.map_or(0.0, |waits| waits * layout.crossing.frame)
     }
 }
 

@@ -7,9 +7,10 @@
 //! best, and whether it is good enough, `worth` decides.
 
 use super::context::{Assignment, Context, Proposal};
-use super::cost_model::{CostModel, NoPrediction};
+use super::cost_model::CostModel;
 use super::device_queues::{DeviceQueue, Steering};
 use super::layout::Crossing;
+use super::performance::NoPrediction;
 use super::queues::{self, Colocation};
 use super::threads::{self, FULL_CPU};
 use super::{Goal, Unplaceable, interrupt_cores, masks, spread, target_threads};

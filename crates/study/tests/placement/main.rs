@@ -1,10 +1,12 @@
 //! Plans for hosts of every kind: reviewed tables, properties, and the result of applying them.
 
 mod applied;
+mod choice;
 mod faults;
 mod hosts;
 mod library;
 mod mismatch;
+mod named;
 mod properties;
 mod renaming;
 mod scene;

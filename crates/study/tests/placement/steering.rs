@@ -14,7 +14,11 @@ const SECONDS: u64 = 3_600;
 /// A card whose queues bring these packets a second, on these cpus, and a server for them. `name` gives the names of the
 /// card's interrupts.
 pub(crate) fn host(queues: &[(u32, u64)], name: impl Fn(usize) -> String) -> Tree {
-    let mut host = FakeHost::new(synthetic::arm_server());
+    of_cards(vec![card(0, queues, name)])
+}
+
+/// The card with this number, which is that of its interface.
+pub(crate) fn card(number: u32, queues: &[(u32, u64)], name: impl Fn(usize) -> String) -> Device {
     let vector = |(queue, &(cpu, rate)): (usize, &(u32, u64))| Vector {
         action: name(queue),
         allowed: CpuSet::from_iter([CpuId(cpu)]),
@@ -23,14 +27,25 @@ pub(crate) fn host(queues: &[(u32, u64)], name: impl Fn(usize) -> String) -> Tre
         managed: false,
     };
     let count = queues.len() as u32;
-    host.devices = vec![Device {
-        address: "0000:03:00.0".to_owned(),
+    Device {
+        address: format!("0000:0{}:00.0", 3 + number),
         driver: "ice".to_owned(),
         node: Some(0),
         virtio: None,
-        nic: Some(Nic { name: "eth0".to_owned(), receive: count, transmit: count, driver_settings: None }),
+        nic: Some(Nic {
+            name: format!("eth{number}"),
+            receive: count,
+            transmit: count,
+            driver_settings: None,
+        }),
         vectors: queues.iter().enumerate().map(vector).collect(),
-    }];
+    }
+}
+
+/// A host with these cards and a server for their packets.
+pub(crate) fn of_cards(devices: Vec<Device>) -> Tree {
+    let mut host = FakeHost::new(synthetic::arm_server());
+    host.devices = devices;
     let all = host.machine.online();
     host.threads = vec![Thread::alone(600, "server", 20 * SECONDS, 40, &all)];
     // No queue remembers flows: packets cannot follow their readers.
