@@ -3,6 +3,7 @@
 mod applied;
 mod faults;
 mod hosts;
+mod interrupt_cores;
 mod library;
 mod mismatch;
 mod properties;
