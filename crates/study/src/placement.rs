@@ -61,7 +61,7 @@ mod threads;
 mod worth;
 
 pub use cost_model::{NoPrediction, Performance};
-pub use gain::{Gain, Packets, Unpriced};
+pub use gain::{Gain, Packets, Unpriced, Way};
 pub use line::PlannedLine;
 pub use mismatch::{
     Finding, FindingKind, Mismatch, QueuePlace, QueueSteering, Reach, ReaderEvidence, ReaderPlace, mismatch,
@@ -291,7 +291,7 @@ pub fn place(observed: &Observation, request: &Request<'_>) -> Result<HostPlacem
         Ok(()) => (lines, performance),
         Err(why) if asked.is_empty() => return Err(why),
         // What was asked for remains.
-        Err(_) => (Vec::new(), Err(channels::no_forecast())),
+        Err(_) => (Vec::new(), Err(asked.no_forecast())),
     };
     let placement = host_placement(&context, &proposal, asked.with(lines), performance);
     placement.plan.check().map_err(Unplaceable::Contradiction)?;

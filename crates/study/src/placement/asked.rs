@@ -1,6 +1,7 @@
 //! What an interface gets because its user asked for it: channels, and polling in threads.
 
 use super::context::Context;
+use super::cost_model::NoPrediction;
 use super::gain::Gain;
 use super::line::PlannedLine;
 use super::{Unplaceable, channels};
@@ -8,6 +9,9 @@ use std::collections::BTreeSet;
 use warmcore_linux::ethtool::Threaded;
 use warmcore_linux::inventory::Interface;
 use warmcore_linux::tuning::Setting;
+
+/// Why nothing is known of polling in threads.
+const UNPLACED: &str = "nothing foretells where the scheduler will put the polling";
 
 /// The lines that were asked for, where they change something.
 #[derive(Default)]
@@ -54,6 +58,14 @@ impl Asked {
         !self.changed.is_empty()
     }
 
+    /// Why there is no forecast where only what was asked for changes.
+    pub(super) fn no_forecast(&self) -> NoPrediction {
+        match self.changes_channels() {
+            true => channels::no_forecast(),
+            false => NoPrediction::Impossible(UNPLACED.to_owned()),
+        }
+    }
+
     /// These lines, and those of `placed` that are not about queues which a change of channels replaces.
     pub(super) fn with(self, placed: Vec<PlannedLine>) -> Vec<PlannedLine> {
         let Self { mut lines, changed, devices } = self;
@@ -81,6 +93,6 @@ fn threaded(interface: &Interface) -> Result<Option<PlannedLine>, Unplaceable> {
     }
     let set = Setting::ThreadedNapi { interface: interface.name.clone(), on: true };
     let reason = "the scheduler places its polling, instead of softirqs where interrupts come".to_owned();
-    let gain = Gain::Unknown("nothing foretells where the scheduler will put it".to_owned());
+    let gain = Gain::Unknown(UNPLACED.to_owned());
     Ok(Some(PlannedLine::new(set, ("0".to_owned(), true), "1".to_owned(), reason, gain)))
 }

@@ -127,7 +127,7 @@ impl Lines<'_> {
         let gain = || self.gain_of_queue(index);
         let (cpus, why) = match &self.assignment.steering[index] {
             Steering::ToReader => return self.steering_to_readers(index),
-            Steering::Spread(cpus) => (cpus.clone(), self.shortage(self.assignment.queues[index])),
+            Steering::Spread(cpus) => (cpus.clone(), self.shortage(index, cpus)),
             Steering::None => {
                 (CpuSet::default(), "packets stay on the cpu that the device interrupts".to_owned())
             }
@@ -139,11 +139,21 @@ impl Lines<'_> {
         off.flatten().into_iter().chain(line::rps(queue, cpus, why, gain())).collect()
     }
 
-    /// Why packets that interrupt `cpu` are spread.
-    fn shortage(&self, cpu: CpuId) -> String {
+    /// Why packets of the queue at `index` are spread over `cpus`.
+    fn shortage(&self, index: usize, cpus: &CpuSet) -> String {
+        let cpu = self.assignment.queues[index];
         let part = self.proposed.interrupted.get(&cpu).copied().unwrap_or(0.0);
+        let node = self.context.queues[index].interface.node;
+        let is_near = |cpu: CpuId| {
+            let found = self.context.pool.get(cpu);
+            found.is_some_and(|cpu| node.is_none_or(|node| cpu.node == node))
+        };
+        let who = match cpus.iter().all(is_near) {
+            true => "the cores near their device",
+            false => "cores of the node that most packets arrive at",
+        };
         format!(
-            "the packets that interrupt cpu {} take {:.0}% of a cpu: the cores near their device share them",
+            "the packets that interrupt cpu {} take {:.0}% of a cpu: {who} share them",
             cpu.0,
             part * self.context.packet_load() * 100.0
         )
