@@ -196,6 +196,12 @@ pub enum Unplaceable {
     /// Nobody is known whose cpus could be kept free.
     #[error("nobody was seen to receive packets: say whose cpus are to be kept free, with --for")]
     NobodyToIsolate,
+    /// Readers are not looked for where interfaces are named.
+    #[error(
+        "--goal isolation keeps the cpus of readers free, and with --nic readers are not looked for: leave out --nic, and say \
+         with --for whose cpus are meant if they are not seen to receive"
+    )]
+    ReadersNotSought,
     /// Isolated threads would leave no cpu for the rest.
     #[error(
         "nothing is left: interrupts and threads that are to be apart would take every core. Name fewer threads with --for, or fewer --interrupt-cores"

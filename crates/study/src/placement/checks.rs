@@ -3,7 +3,7 @@
 use super::context::Proposal;
 use super::cost_model::Performance;
 use super::target_threads::TargetThread;
-use super::{Context, Unplaceable, device_queues, gain};
+use super::{Context, Goal, Unplaceable, device_queues, gain, isolation};
 use std::collections::BTreeSet;
 use warmcore_linux::Inventory;
 use warmcore_linux::inventory::Managed;
@@ -37,6 +37,7 @@ pub(super) fn notes(context: &Context<'_>, proposal: &Proposal, plan: &Plan) -> 
         notes.push("Other programs than the readers may still run on the cores for interrupts.".to_owned());
     }
     notes.extend(unknown_whether_managed(context));
+    notes.extend(kept_here(context, proposal));
     notes.extend(memory_stays(context, proposal, plan));
     if context.costs.is_ok() {
         notes.push(
@@ -98,6 +99,17 @@ fn renumbered(plan: &Plan, interferences: &[Interference]) -> Option<String> {
              that keeps {with_list} off them."
         )
     })
+}
+
+/// Programs that their users keep on the cpus of the target threads.
+fn kept_here(context: &Context<'_>, proposal: &Proposal) -> Option<String> {
+    let is_meant = context.request.goal == Goal::Isolation;
+    let who =
+        is_meant.then(|| isolation::unmoved(context, &proposal.assignment)).filter(|who| !who.is_empty())?;
+    Some(format!(
+        "On the cores of the threads meant stays who may run nowhere else, as somebody has set it: {}.",
+        who.into_iter().collect::<Vec<_>>().join(", ")
+    ))
 }
 
 /// Memory does not move with a process that goes to another node than it ran on last.

@@ -8,11 +8,8 @@ use super::context::{Assignment, Context};
 use super::device_queues::{DeviceQueue, Steering};
 use super::spread;
 use super::target_threads::TargetThread;
-use super::threads::busiest_node;
+use super::threads::{FULL, busiest_node};
 use warmcore_topology::CpuSet;
-
-/// The part of a node's time that readers may use, so that the kernel's work and bursts find time as well.
-const FULL: f64 = 0.7;
 
 /// The cpus of each reader. `without` are kept free of them.
 ///

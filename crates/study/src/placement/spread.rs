@@ -54,13 +54,8 @@ impl Core {
 pub(super) fn choose(context: &Context<'_>, readers: &[CpuSet], only: Option<&CpuSet>) -> Vec<CpuId> {
     let mut cores = cores(context, readers, only);
     let queues = &context.queues;
-    for queue in queues.iter().filter(|queue| !queue.is_movable()) {
-        if let Some(core) = cores.iter_mut().find(|core| core.holds(queue.current_cpu)) {
-            core.take(queue.current_cpu, queue.part);
-        }
-    }
-    let mut order: Vec<usize> = (0..queues.len()).filter(|&index| queues[index].is_movable()).collect();
-    order.sort_by(|&one, &other| queues[other].part.total_cmp(&queues[one].part).then(one.cmp(&other)));
+    occupy(&mut cores, queues.iter().filter(|queue| !queue.is_movable()));
+    let order = heaviest_first(queues, |queue| queue.is_movable());
     let limit = Limit::new(context, &cores);
     let mut chosen: Vec<Option<CpuId>> = vec![None; queues.len()];
     for &index in &order {
@@ -73,17 +68,47 @@ pub(super) fn choose(context: &Context<'_>, readers: &[CpuSet], only: Option<&Cp
     queues.iter().zip(chosen).map(|(queue, chosen)| chosen.unwrap_or(queue.current_cpu)).collect()
 }
 
+/// The cpu of each queue, where those that leave go to `only`, the nearest to `readers` first, and the others stay.
+pub(super) fn moved(
+    context: &Context<'_>,
+    readers: &[CpuSet],
+    only: &CpuSet,
+    leaves: impl Fn(&DeviceQueue<'_>) -> bool,
+) -> Vec<CpuId> {
+    let mut cores = cores(context, readers, Some(only));
+    let queues = &context.queues;
+    occupy(&mut cores, queues.iter().filter(|queue| !leaves(queue)));
+    let mut chosen: Vec<CpuId> = queues.iter().map(|queue| queue.current_cpu).collect();
+    for index in heaviest_first(queues, leaves) {
+        let queue = &queues[index];
+        chosen[index] = find(queue.interface.node, queue.part, &mut cores).unwrap_or(queue.current_cpu);
+    }
+    chosen
+}
+
+/// The indices of the `queues` that are `meant`, that with most packets first.
+fn heaviest_first(queues: &[DeviceQueue<'_>], meant: impl Fn(&DeviceQueue<'_>) -> bool) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..queues.len()).filter(|&index| meant(&queues[index])).collect();
+    order.sort_by(|&one, &other| queues[other].part.total_cmp(&queues[one].part).then(one.cmp(&other)));
+    order
+}
+
+/// Counts `queues` on the cores that they are on.
+fn occupy<'a, 'b: 'a>(cores: &mut [Core], queues: impl IntoIterator<Item = &'a DeviceQueue<'b>>) {
+    for queue in queues {
+        if let Some(core) = cores.iter_mut().find(|core| core.holds(queue.current_cpu)) {
+            core.take(queue.current_cpu, queue.part);
+        }
+    }
+}
+
 /// The cpus of `count` queues, alike, that the interface `name` on `node` will have instead of its own, beside those of
 /// other interfaces.
 pub(super) fn instead(context: &Context<'_>, name: &str, node: Option<u32>, count: u32) -> Vec<CpuId> {
     let mut cores = cores(context, &[], None);
     let (own, others): (Vec<_>, Vec<_>) =
         context.queues.iter().partition(|queue| queue.interface.name == name);
-    for queue in others {
-        if let Some(core) = cores.iter_mut().find(|core| core.holds(queue.current_cpu)) {
-            core.take(queue.current_cpu, queue.part);
-        }
-    }
+    occupy(&mut cores, others);
     let part = own.iter().map(|queue| queue.part).sum::<f64>() / f64::from(count.max(1));
     (0..count).filter_map(|_| find(node, part, &mut cores)).collect()
 }

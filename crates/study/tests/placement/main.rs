@@ -4,6 +4,7 @@ mod applied;
 mod faults;
 mod hosts;
 mod interrupt_cores;
+mod isolation;
 mod library;
 mod mismatch;
 mod properties;
