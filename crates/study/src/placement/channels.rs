@@ -9,6 +9,7 @@ use super::cost_model::NoPrediction;
 use super::gain::Gain;
 use super::line::{self, PlannedLine};
 use super::{Unplaceable, sending, spread};
+use std::collections::BTreeMap;
 use warmcore_linux::ethtool::Channels;
 use warmcore_linux::inventory::{Interface, Interrupt};
 use warmcore_linux::tuning::plan::SpreadQueues;
@@ -114,7 +115,7 @@ fn of_queues(context: &Context<'_>, interface: &Interface, count: u32) -> Vec<Pl
         lines.push(later(set, line::named(&only), reason));
     }
     let own: Vec<(u32, CpuId)> = (0..).zip(cpus).collect();
-    for (queue, cpus) in sending::cpus(context, &own) {
+    for (queue, cpus) in sending::cpus(context, &own, &BTreeMap::new()) {
         let to = line::named(&cpus);
         let set = Setting::XpsCpus { interface: interface.name.clone(), queue, cpus };
         lines.push(later(set, to, sending::REASON.to_owned()));

@@ -1,5 +1,6 @@
 //! Plans for hosts of every kind: reviewed tables, properties, and the result of applying them.
 
+mod again;
 mod applied;
 mod faults;
 mod hosts;
