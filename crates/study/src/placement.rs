@@ -295,7 +295,7 @@ pub fn place(observed: &Observation, request: &Request<'_>) -> Result<HostPlacem
     let (lines, performance) = match worth::check(&context, &proposal, &lines, performance.as_ref().ok()) {
         Ok(()) if asked.changes_channels() => (lines, Err(channels::no_forecast())),
         Ok(()) => (lines, performance),
-        Err(why) if asked.is_empty() => return Err(why),
+        Err(why) if asked.is_empty() => return Err(channels::with_hints(&context, why)),
         // What was asked for remains.
         Err(_) => (Vec::new(), Err(asked.no_forecast())),
     };

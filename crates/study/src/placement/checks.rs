@@ -3,7 +3,7 @@
 use super::context::Proposal;
 use super::cost_model::Performance;
 use super::target_threads::TargetThread;
-use super::{Context, Goal, Unplaceable, device_queues, gain, isolation};
+use super::{Context, Goal, Unplaceable, channels, device_queues, gain, isolation};
 use std::collections::BTreeSet;
 use warmcore_linux::Inventory;
 use warmcore_linux::inventory::Managed;
@@ -38,6 +38,7 @@ pub(super) fn notes(context: &Context<'_>, proposal: &Proposal, plan: &Plan) -> 
     }
     notes.extend(unknown_whether_managed(context));
     notes.extend(kept_here(context, proposal));
+    notes.extend(channels::hints(context));
     notes.extend(memory_stays(context, proposal, plan));
     if context.costs.is_ok() {
         notes.push(

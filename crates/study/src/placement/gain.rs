@@ -135,3 +135,28 @@ pub(super) fn plain(factor: Estimate<f64>) -> String {
     let half = factor.half_width.map_or_else(String::new, |half| format!(" ± {half:.2}"));
     format!("{:.2}{half}", factor.mean)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gain_names_the_longest_way_without_a_price() {
+        let crossing = |farthest| Crossing { session: 1.0, farthest: Some(farthest), ..Crossing::default() };
+        for (now, then, expected) in [
+            (Distance::Cache, Distance::Core, ""),
+            (
+                Distance::Node,
+                Distance::Cache,
+                ", and what the way to another cache of the node costs now besides",
+            ),
+            (Distance::Core, Distance::Node, ", the way to another cache of the node not counted"),
+            (Distance::Node, Distance::Node, ", ways to another cache of the node not counted"),
+            (Distance::OtherNode, Distance::Node, ", ways to another node not counted"),
+        ] {
+            assert_eq!(Unpriced::new(crossing(now), crossing(then)).to_string(), expected);
+        }
+        let nothing = Crossing { farthest: Some(Distance::OtherNode), ..Crossing::default() };
+        assert_eq!(Unpriced::new(nothing, nothing), Unpriced::Neither);
+    }
+}

@@ -14,6 +14,7 @@ mod scene;
 mod sketch;
 mod steering;
 mod tables;
+mod words;
 
 use hosts::{Host, all};
 use warmcore_costs::Profile;
