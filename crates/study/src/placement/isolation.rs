@@ -75,6 +75,8 @@ fn masks(context: &Context<'_>, chosen: &[CpuId]) -> Vec<CpuSet> {
         };
         let own = context.threads.iter().zip(chosen).filter(|(other, _)| together(other));
         let cpus = context.pool.cores_of(&own.map(|(_, &cpu)| cpu).collect()).intersection(&thread.permitted);
+        // A core may have a hardware thread that its user keeps apart.
+        let cpus = cpus.difference(&context.pool.reserved);
         if cpus.is_empty() { thread.current.clone() } else { cpus }
     };
     context.threads.iter().zip(chosen).map(mask).collect()

@@ -110,7 +110,7 @@ impl Lines<'_> {
         self.context.request.interrupt_cores?;
         let from = self.context.picture.default_affinity.as_ref()?;
         let cpus: CpuSet = self.assignment.queues.iter().copied().collect();
-        let cpus = self.context.pool.cores_of(&cpus);
+        let cpus = self.context.pool.cores_of(&cpus).difference(&self.context.pool.reserved);
         let (from, to) = ((line::named(from), *from != cpus), line::named(&cpus));
         let reason = "interrupts that are requested later go to the cores for interrupts".to_owned();
         let gain = Gain::Unknown("nobody knows which will come".to_owned());
