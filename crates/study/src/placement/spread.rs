@@ -60,7 +60,7 @@ pub(super) fn choose(context: &Context<'_>, readers: &[CpuSet], only: Option<&Cp
     let mut cores = cores(context, readers, only);
     let queues = &context.queues;
     occupy(&mut cores, queues.iter().filter(|queue| !queue.is_movable()));
-    let order = heaviest_first(queues, |queue| queue.is_movable());
+    let order = heaviest_first(queues, DeviceQueue::is_movable);
     let here: Vec<CpuId> = queues.iter().map(|queue| queue.current_cpu).collect();
     let mut spread_anew = cores.clone();
     let anew = find_rest(queues, &order, &here, vec![None; queues.len()], &mut spread_anew);
@@ -114,7 +114,7 @@ pub(super) fn moved(
 }
 
 /// The indices of the `queues` that are `meant`, that with most packets first.
-fn heaviest_first(queues: &[DeviceQueue<'_>], meant: impl Fn(&DeviceQueue<'_>) -> bool) -> Vec<usize> {
+fn heaviest_first<'a>(queues: &[DeviceQueue<'a>], meant: impl Fn(&DeviceQueue<'a>) -> bool) -> Vec<usize> {
     let mut order: Vec<usize> = (0..queues.len()).filter(|&index| meant(&queues[index])).collect();
     order.sort_by(|&one, &other| queues[other].part.total_cmp(&queues[one].part).then(one.cmp(&other)));
     order

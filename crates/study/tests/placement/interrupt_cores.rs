@@ -98,3 +98,16 @@ fn readers_move_to_the_node_of_the_only_card_if_they_fit_there_together() {
     let left = all.difference(&cpus("0-1,64-65"));
     assert_eq!(readers(&planned(27)), [(1000, left.clone(), AWAY), (2000, left, AWAY)]);
 }
+
+#[test]
+fn an_isolated_hardware_thread_of_an_interrupt_core_takes_no_later_interrupts() {
+    let threads = vec![thread(1000, 1000, 80, 12, &cpus("0-127"))];
+    let mut tree = two_sockets(cards(), threads, &[1000]);
+    tree.put("sys/devices/system/cpu/isolated", "64,96");
+    let placement = planned(&tree, 2);
+    let default = placement.lines.iter().find_map(|line| match &line.set {
+        Setting::DefaultInterrupt { cpus } => Some(cpus.clone()),
+        _ => None,
+    });
+    assert_eq!(default, Some(cpus("0,32")));
+}

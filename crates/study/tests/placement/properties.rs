@@ -131,18 +131,18 @@ fn every_plan_keeps_to_what_may_be_used() {
     }
 }
 
-/// A control group on one node of two, whose card is on the other, with an isolated cpu in its cpuset.
+/// A control group on one node of two, whose card is on the other, where each core has an isolated hardware thread.
 #[test]
 fn the_cpuset_of_a_group_keeps_to_what_may_be_used() {
     let mut tree = two_sockets(
         vec![card("eth1", "0000:81:00.0", 1)],
-        vec![thread(1000, 1000, 60, 3, &"0-63".parse().expect("cpus"))],
+        vec![thread(1000, 1000, 60, 3, &"0-127".parse().expect("cpus"))],
         &[1000],
     );
     let group = "/system.slice/server1000.service";
-    tree.put(format!("sys/fs/cgroup{group}/cpuset.cpus"), "0-63");
-    tree.put(format!("sys/fs/cgroup{group}/cpuset.cpus.effective"), "0-63");
-    tree.put("sys/devices/system/cpu/isolated", "40");
+    tree.put(format!("sys/fs/cgroup{group}/cpuset.cpus"), "0-127");
+    tree.put(format!("sys/fs/cgroup{group}/cpuset.cpus.effective"), "0-127");
+    tree.put("sys/devices/system/cpu/isolated", "96-127");
     let observed = observed(&tree);
     for goal in [Goal::Throughput, Goal::Isolation] {
         let placement = planned(&observed, &Target::Group(group.to_owned()), goal).expect("a plan");
