@@ -115,7 +115,7 @@ fn the_table_beside_other_tools_is_the_one_that_was_reviewed() {
         let placement = plan(&case, &observed);
         let quality = |cpus: Vec<CpuId>| Quality::new(&observed, &queues, &cpus);
         let ours = quality(ours(placement.as_ref().ok(), &queues));
-        let moves_readers = placement.iter().flat_map(|it| changes(it)).any(|line| line.set.places_threads());
+        let moves_readers = placement.iter().flat_map(changes).any(|line| line.set.places_threads());
         let rules = RULES.map(|(name, rule)| match case.channels {
             true if name == PERFTUNE => perftune_settings(&observed.inventory),
             true => "changes no channels".to_owned(),
