@@ -63,7 +63,7 @@ mod target_threads;
 mod threads;
 mod worth;
 
-pub use gain::{Gain, Packets, Unpriced};
+pub use gain::{Gain, Packets, Unpriced, Way};
 pub use line::PlannedLine;
 pub use mismatch::{
     Finding, FindingKind, Mismatch, QueuePlace, QueueSteering, Reach, ReaderEvidence, ReaderPlace, mismatch,
@@ -200,6 +200,12 @@ pub enum Unplaceable {
     /// Nobody is known whose cpus could be kept free.
     #[error("nobody was seen to receive packets: say whose cpus are to be kept free, with --for")]
     NobodyToIsolate,
+    /// Readers are not looked for where interfaces are named.
+    #[error(
+        "--goal isolation keeps the cpus of readers free, and with --nic readers are not looked for: leave out --nic, and say \
+         with --for whose cpus are meant if they are not seen to receive"
+    )]
+    ReadersNotSought,
     /// Isolated threads would leave no cpu for the rest.
     #[error(
         "nothing is left: interrupts and threads that are to be apart would take every core. Name fewer threads with --for, or fewer --interrupt-cores"
@@ -292,7 +298,7 @@ pub fn place(observed: &Observation, request: &Request<'_>) -> Result<HostPlacem
             performance: Err(asked.no_forecast()),
         },
         Ok(best) if asked.changes_channels() => Worthy { performance: Err(asked.no_forecast()), ..best },
-        best => best?,
+        best => best.map_err(|why| channels::with_hints(&context, why))?,
     };
     let Worthy { proposal, lines, performance } = best;
     let placement = host_placement(&context, &proposal, asked.with(lines), performance);

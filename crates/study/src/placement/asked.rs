@@ -10,6 +10,9 @@ use warmcore_linux::ethtool::Threaded;
 use warmcore_linux::inventory::Interface;
 use warmcore_linux::tuning::Setting;
 
+/// Why nothing is known of polling in threads.
+const UNPLACED: &str = "nothing foretells where the scheduler will put the polling";
+
 /// The lines that were asked for, where they change something.
 #[derive(Default)]
 pub(super) struct Asked {
@@ -55,13 +58,11 @@ impl Asked {
         !self.changed.is_empty()
     }
 
-    /// Why what was asked for has no forecast.
+    /// Why there is no forecast where only what was asked for changes.
     pub(super) fn no_forecast(&self) -> NoPrediction {
         match self.changes_channels() {
             true => channels::no_forecast(),
-            false => NoPrediction::Impossible(
-                "nothing but what was asked for changes, and it has no price".to_owned(),
-            ),
+            false => NoPrediction::Impossible(UNPLACED.to_owned()),
         }
     }
 
@@ -92,6 +93,6 @@ fn threaded(interface: &Interface) -> Result<Option<PlannedLine>, Unplaceable> {
     }
     let set = Setting::ThreadedNapi { interface: interface.name.clone(), on: true };
     let reason = "the scheduler places its polling, instead of softirqs where interrupts come".to_owned();
-    let gain = Gain::Unknown("nothing foretells where the scheduler will put it".to_owned());
+    let gain = Gain::Unknown(UNPLACED.to_owned());
     Ok(Some(PlannedLine::new(set, ("0".to_owned(), true), "1".to_owned(), reason, gain)))
 }

@@ -139,7 +139,7 @@ fn check_without_costs(now: &Layout, then: &Layout) -> Result<(), Unplaceable> {
     if crossing > MIN_GAIN || crossing >= -MIN_GAIN && is_better || relief > MIN_GAIN {
         return Ok(());
     }
-    let why = "no packet would find more in its cpu's cache, and queues are spread as evenly as they can be";
+    let why = "no placement that was compared takes packets nearer to their readers or devices, or work from the busiest cpu";
     Err(Unplaceable::NothingToGain(why.to_owned()))
 }
 

@@ -9,6 +9,7 @@ use super::gain::Gain;
 use super::line::{self, PlannedLine};
 use super::performance::NoPrediction;
 use super::{Unplaceable, sending, spread};
+use std::collections::BTreeMap;
 use warmcore_linux::ethtool::Channels;
 use warmcore_linux::inventory::{Interface, Interrupt};
 use warmcore_linux::tuning::plan::SpreadQueues;
@@ -49,6 +50,36 @@ pub(super) fn lines(context: &Context<'_>, interface: &Interface) -> Result<Vec<
 /// Why there is no forecast.
 pub(super) fn no_forecast() -> NoPrediction {
     NoPrediction::Impossible(UNKNOWN.to_owned())
+}
+
+/// For each named interface with fewer channels than cores near it, where nobody asked for more: what --channels would do.
+pub(super) fn hints(context: &Context<'_>) -> Vec<String> {
+    let request = context.request;
+    let named = context.picture.interfaces.iter().filter(|of| request.interfaces.contains(&of.name));
+    let hint = |interface: &Interface| {
+        let channels = interface.driver_settings.as_ref()?.channels?;
+        let (now, most) = (channels.combined?, channels.combined_max?);
+        let near = spread::near(context, interface.node);
+        let wanted = wanted(now, most.max(1), near);
+        (wanted > now).then(|| {
+            format!(
+                "{} has {now} channels and {} cores near it: with --channels it gets {wanted}, and its link goes down for \
+                 up to some seconds.",
+                interface.name, near.0
+            )
+        })
+    };
+    if request.channels { Vec::new() } else { named.filter_map(hint).collect() }
+}
+
+/// `why` there is no plan, with the [`hints`] of what would gain.
+pub(super) fn with_hints(context: &Context<'_>, why: Unplaceable) -> Unplaceable {
+    match (why, hints(context).join(" ")) {
+        (Unplaceable::NothingToGain(why), hints) if !hints.is_empty() => {
+            Unplaceable::NothingToGain(format!("{why}. {}", hints.trim_end_matches('.')))
+        }
+        (why, _) => why,
+    }
 }
 
 /// How many channels suit `cores` cores with `cpus` hardware threads.
@@ -114,7 +145,7 @@ fn of_queues(context: &Context<'_>, interface: &Interface, count: u32) -> Vec<Pl
         lines.push(later(set, line::named(&only), reason));
     }
     let own: Vec<(u32, CpuId)> = (0..).zip(cpus).collect();
-    for (queue, cpus) in sending::cpus(context, &own) {
+    for (queue, cpus) in sending::cpus(context, &own, &BTreeMap::new()) {
         let to = line::named(&cpus);
         let set = Setting::XpsCpus { interface: interface.name.clone(), queue, cpus };
         lines.push(later(set, to, sending::REASON.to_owned()));

@@ -3,7 +3,7 @@
 use super::context::Proposal;
 use super::performance::Performance;
 use super::target_threads::TargetThread;
-use super::{Context, Unplaceable, device_queues, gain};
+use super::{Context, Goal, Unplaceable, channels, device_queues, gain, isolation};
 use std::collections::BTreeSet;
 use warmcore_linux::Inventory;
 use warmcore_linux::inventory::Managed;
@@ -37,11 +37,14 @@ pub(super) fn notes(context: &Context<'_>, proposal: &Proposal, plan: &Plan) -> 
         notes.push("Other programs than the readers may still run on the cores for interrupts.".to_owned());
     }
     notes.extend(unknown_whether_managed(context));
+    notes.extend(kept_here(context, proposal));
+    notes.extend(channels::hints(context));
     notes.extend(memory_stays(context, proposal, plan));
     if context.costs.is_ok() {
         notes.push(
             "Gains are those of the UDP/IP receive path that the profile was measured with, for packets that are \
-             spread over queues as interrupts are, and over readers as busy time is."
+             spread over queues as interrupts are, and over readers as the bytes that they receive are, or as their busy time \
+             is where bytes are not known."
                 .to_owned(),
         );
     }
@@ -60,6 +63,7 @@ fn seen(context: &Context<'_>) -> String {
     let softirq = context.softirq_load().unwrap_or_default();
     let readers: BTreeSet<&str> = context.threads.iter().map(|of| of.thread.process.as_str()).collect();
     let readers = match readers.len() {
+        0 if !context.request.interfaces.is_empty() => "readers are not looked for with --nic".to_owned(),
         0 => "no process was seen to receive data".to_owned(),
         _ => format!(
             "{} used {:.2} cpus",
@@ -98,12 +102,23 @@ fn renumbered(plan: &Plan, interferences: &[Interference]) -> Option<String> {
     })
 }
 
-/// Memory does not move with a process that goes to another node.
+/// Programs that their users keep on the cpus of the target threads.
+fn kept_here(context: &Context<'_>, proposal: &Proposal) -> Option<String> {
+    let is_meant = context.request.goal == Goal::Isolation;
+    let who =
+        is_meant.then(|| isolation::unmoved(context, &proposal.assignment)).filter(|who| !who.is_empty())?;
+    Some(format!(
+        "On the cores of the threads meant stays who may run nowhere else, as somebody has set it: {}.",
+        who.into_iter().collect::<Vec<_>>().join(", ")
+    ))
+}
+
+/// Memory does not move with a process that goes to another node than it ran on last.
 fn memory_stays(context: &Context<'_>, proposal: &Proposal, plan: &Plan) -> Option<String> {
     let node = |cpu: CpuId| context.pool.get(cpu).map(|cpu| cpu.node);
-    let nodes = |cpus: &CpuSet| cpus.iter().filter_map(node).collect::<BTreeSet<u32>>();
     let leaves = |(thread, cpus): &(&TargetThread<'_>, &CpuSet)| {
-        nodes(&thread.current).difference(&nodes(cpus)).next().is_some()
+        let last = node(thread.last_cpu());
+        last.is_some() && !cpus.is_empty() && cpus.iter().all(|cpu| node(cpu) != last)
     };
     let threads = context.threads.iter().zip(&proposal.assignment.threads).filter(leaves);
     let moved: BTreeSet<&str> = threads.map(|(thread, _)| thread.thread.process.as_str()).collect();

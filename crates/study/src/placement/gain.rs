@@ -32,28 +32,48 @@ pub enum Packets {
     OfQueue,
 }
 
-/// Whether lines cross, now or under the plan, longer distances than the one that a profile prices.
+/// Whether lines cross, now or under the plan, longer distances than the one that a profile prices, and the longest of
+/// these.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub enum Unpriced {
     /// In neither.
     Neither,
     /// Only now: the true gain is larger.
-    Now,
+    Now(Way),
     /// Only under the plan: the true gain is smaller.
-    Then,
+    Then(Way),
     /// In both.
-    Both,
+    Both(Way),
+}
+
+/// A distance that no profile prices.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub enum Way {
+    /// Between last-level caches of one node.
+    OtherCache,
+    /// Between nodes.
+    OtherNode,
 }
 
 impl Unpriced {
     pub(super) fn new(now: Crossing, then: Crossing) -> Self {
-        let is_far = |it: Crossing| it.session + it.frame > 0.0 && it.farthest > Some(Distance::Cache);
-        match (is_far(now), is_far(then)) {
-            (false, false) => Self::Neither,
-            (true, false) => Self::Now,
-            (false, true) => Self::Then,
-            (true, true) => Self::Both,
+        let farthest = |it: Crossing| it.farthest.filter(|_| it.session + it.frame > 0.0).and_then(way);
+        match (farthest(now), farthest(then)) {
+            (None, None) => Self::Neither,
+            (Some(now), None) => Self::Now(now),
+            (None, Some(then)) => Self::Then(then),
+            (Some(Way::OtherCache), Some(Way::OtherCache)) => Self::Both(Way::OtherCache),
+            (Some(_), Some(_)) => Self::Both(Way::OtherNode),
         }
+    }
+}
+
+/// `distance`, if no profile prices it.
+fn way(distance: Distance) -> Option<Way> {
+    match distance {
+        Distance::Core | Distance::Cache => None,
+        Distance::Node => Some(Way::OtherCache),
+        Distance::OtherNode => Some(Way::OtherNode),
     }
 }
 
@@ -86,11 +106,20 @@ impl fmt::Display for Packets {
 
 impl fmt::Display for Unpriced {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Neither => Ok(()),
+            Self::Now(way) => write!(f, ", and what the way to {way} costs now besides"),
+            Self::Then(way) => write!(f, ", the way to {way} not counted"),
+            Self::Both(way) => write!(f, ", ways to {way} not counted"),
+        }
+    }
+}
+
+impl fmt::Display for Way {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Neither => "",
-            Self::Now => ", and what the way to another node costs now besides",
-            Self::Then => ", the way to another node not counted",
-            Self::Both => ", ways to another node not counted",
+            Self::OtherCache => "another cache of the node",
+            Self::OtherNode => "another node",
         })
     }
 }
@@ -105,4 +134,29 @@ pub(super) fn percent(part: Estimate<f64>) -> String {
 pub(super) fn plain(factor: Estimate<f64>) -> String {
     let half = factor.half_width.map_or_else(String::new, |half| format!(" ± {half:.2}"));
     format!("{:.2}{half}", factor.mean)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gain_names_the_longest_way_without_a_price() {
+        let crossing = |farthest| Crossing { session: 1.0, farthest: Some(farthest), ..Crossing::default() };
+        for (now, then, expected) in [
+            (Distance::Cache, Distance::Core, ""),
+            (
+                Distance::Node,
+                Distance::Cache,
+                ", and what the way to another cache of the node costs now besides",
+            ),
+            (Distance::Core, Distance::Node, ", the way to another cache of the node not counted"),
+            (Distance::Node, Distance::Node, ", ways to another cache of the node not counted"),
+            (Distance::OtherNode, Distance::Node, ", ways to another node not counted"),
+        ] {
+            assert_eq!(Unpriced::new(crossing(now), crossing(then)).to_string(), expected);
+        }
+        let nothing = Crossing { farthest: Some(Distance::OtherNode), ..Crossing::default() };
+        assert_eq!(Unpriced::new(nothing, nothing), Unpriced::Neither);
+    }
 }

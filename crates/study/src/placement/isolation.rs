@@ -9,7 +9,7 @@ use super::gain::Gain;
 use super::layout::Crossing;
 use super::line::{self, PlannedLine};
 use super::target_threads::{self, TargetThread};
-use super::{Unplaceable, interrupts, queues, threads};
+use super::{Unplaceable, interrupts, queues, spread, threads};
 use std::collections::BTreeSet;
 use warmcore_linux::inventory::Interrupt;
 use warmcore_linux::tuning::Setting;
@@ -19,19 +19,18 @@ use warmcore_units::{CpuId, Estimate, Nanos};
 /// Chooses where everything goes, with the lines that move it there.
 pub(super) fn choose(context: &Context<'_>) -> Result<(Proposal, Vec<PlannedLine>), Unplaceable> {
     if context.threads.is_empty() {
-        return Err(Unplaceable::NobodyToIsolate);
+        return Err(match context.request.interfaces {
+            [] => Unplaceable::NobodyToIsolate,
+            _ => Unplaceable::ReadersNotSought,
+        });
     }
-    let threads = cpus(context);
-    let private = context.pool.cores_of(&threads.iter().copied().collect());
-    let outside: CpuSet =
-        context.pool.available().map(|cpu| cpu.id).filter(|&cpu| !private.contains(cpu)).collect();
-    if outside.is_empty() {
+    let threads = masks(context, &cpus(context));
+    let isolation = Isolation::new(context, &threads);
+    if isolation.outside.is_empty() {
         return Err(Unplaceable::NothingLeft);
     }
-    let nearest = queues::neighbours(&context.pool, &private).iter().map(|cpu| cpu.id).collect();
-    let isolation = Isolation { context, private, outside, nearest };
     let assignment = Assignment {
-        threads: masks(context, &threads),
+        threads,
         queues: isolation.queues(),
         steering: context.queues.iter().map(|queue| isolation.steering(queue)).collect(),
         why: String::new(),
@@ -44,7 +43,8 @@ pub(super) fn choose(context: &Context<'_>) -> Result<(Proposal, Vec<PlannedLine
 /// the packets.
 fn cpus(context: &Context<'_>) -> Vec<CpuId> {
     let choose = |node: Option<u32>| {
-        threads::choose(&context.pool, context.request.goal, &context.threads, &context.queues, node)
+        let choose = if context.request.pin { threads::choose } else { threads::share_cores };
+        choose(&context.pool, context.request.goal, &context.threads, &context.queues, node)
     };
     let near = threads::busiest_node(&context.queues).filter(|_| are_readers(context));
     let chosen = choose(near);
@@ -74,9 +74,20 @@ fn masks(context: &Context<'_>, chosen: &[CpuId]) -> Vec<CpuSet> {
             None => other.thread.key.pid == thread.thread.key.pid,
         };
         let own = context.threads.iter().zip(chosen).filter(|(other, _)| together(other));
-        context.pool.cores_of(&own.map(|(_, &cpu)| cpu).collect()).intersection(&thread.permitted)
+        let cpus = context.pool.cores_of(&own.map(|(_, &cpu)| cpu).collect()).intersection(&thread.permitted);
+        // A core may have a hardware thread that its user keeps apart.
+        let cpus = cpus.difference(&context.pool.reserved);
+        if cpus.is_empty() { thread.current.clone() } else { cpus }
     };
     context.threads.iter().zip(chosen).map(mask).collect()
+}
+
+/// Who stays on the cpus of the target threads under `assignment`: busy programs of others that may run nowhere else. Each
+/// with the cpus that it is kept to.
+pub(super) fn unmoved(context: &Context<'_>, assignment: &Assignment) -> BTreeSet<String> {
+    let isolation = Isolation::new(context, &assignment.threads);
+    let others = isolation.others().into_iter().filter(|other| isolation.left(other).is_none());
+    others.map(|other| format!("{} ({})", other.thread.process, line::named(&other.current))).collect()
 }
 
 struct Isolation<'a> {
@@ -89,15 +100,38 @@ struct Isolation<'a> {
     nearest: Vec<CpuId>,
 }
 
-impl Isolation<'_> {
-    /// The cpu of each queue: its current one, or one of the nearest ones in turn.
+impl<'a> Isolation<'a> {
+    /// With target threads on `threads`.
+    fn new(context: &'a Context<'a>, threads: &[CpuSet]) -> Self {
+        let pool = &context.pool;
+        let private = pool.cores_of(&threads.iter().flat_map(CpuSet::iter).collect());
+        let outside = pool.available().map(|cpu| cpu.id).filter(|&cpu| !private.contains(cpu)).collect();
+        let nearest = queues::neighbours(pool, &private).iter().map(|cpu| cpu.id).collect();
+        Self { context, private, outside, nearest }
+    }
+
+    /// The cpu of each queue: a free core near its card, the nearest to the target threads first, if it is on a private
+    /// cpu or far from its card; its current one otherwise.
     fn queues(&self) -> Vec<CpuId> {
-        let mut turn = self.nearest.iter().copied().cycle();
-        let cpu = |queue: &DeviceQueue<'_>| match self.is_private(queue.current_cpu) && queue.is_movable() {
-            true => turn.next().unwrap_or(queue.current_cpu),
-            false => queue.current_cpu,
+        let pool = &self.context.pool;
+        let is_fast = |cpu: &CpuId| pool.get(*cpu).is_some_and(|cpu| !cpu.slow);
+        let fast: CpuSet = self.outside.iter().filter(is_fast).collect();
+        let only = if fast.is_empty() { &self.outside } else { &fast };
+        let leaves = |queue: &DeviceQueue<'_>| {
+            let is_misplaced = self.is_private(queue.current_cpu) || self.could_be_nearer(queue);
+            is_misplaced && queue.is_movable()
         };
-        self.context.queues.iter().map(cpu).collect()
+        spread::moved(self.context, core::slice::from_ref(&self.private), only, leaves)
+    }
+
+    /// Whether the card of `queue` is on another node than its interrupt, and that node has a free cpu.
+    fn could_be_nearer(&self, queue: &DeviceQueue<'_>) -> bool {
+        let node = |cpu: CpuId| self.context.pool.get(cpu).map(|cpu| cpu.node);
+        let is_free = |card: u32| self.outside.iter().any(|cpu| node(cpu) == Some(card));
+        // What its user keeps on a reserved cpu stays there.
+        let is_kept_apart = self.context.pool.reserved.contains(queue.current_cpu);
+        let card = queue.interface.node.filter(|_| !is_kept_apart);
+        card.is_some_and(|card| node(queue.current_cpu) != Some(card) && is_free(card))
     }
 
     fn is_private(&self, cpu: CpuId) -> bool {
@@ -120,12 +154,11 @@ impl Isolation<'_> {
         for (index, queue) in self.context.queues.iter().enumerate() {
             lines.extend(self.steering_lines(queue, &assignment.steering[index]));
             if assignment.queues[index] != queue.current_cpu {
-                let cpus = CpuSet::from_iter([assignment.queues[index]]);
-                lines.extend(line::interrupt(queue.interrupt, cpus, away(), self.freed_by_queue(queue)));
+                lines.extend(self.interrupt(queue, assignment.queues[index]));
             }
         }
         lines.extend(self.other_interrupts().filter_map(|interrupt| self.other_interrupt(interrupt)));
-        lines.extend(self.other_processes());
+        lines.extend(self.others().iter().filter_map(|other| self.other_process(other)));
         for (thread, cpus) in self.context.threads.iter().zip(&assignment.threads) {
             let line = self.target(thread, cpus.clone());
             if !lines.iter().any(|earlier| earlier.set == line.set) {
@@ -135,10 +168,21 @@ impl Isolation<'_> {
         lines
     }
 
+    fn interrupt(&self, queue: &DeviceQueue<'_>, cpu: CpuId) -> Option<PlannedLine> {
+        let (reason, gain) = match self.is_private(queue.current_cpu) {
+            true => (away(), self.freed_by_queue(queue)),
+            false => (
+                format!("to the node of {}: its packets came in on another one", queue.interface.name),
+                Gain::Unknown("a profile holds no price of the way to another node".to_owned()),
+            ),
+        };
+        line::interrupt(queue.interrupt, CpuSet::from_iter([cpu]), reason, gain)
+    }
+
     fn target(&self, thread: &TargetThread<'_>, cpus: CpuSet) -> PlannedLine {
         let reason = match thread.dedicated {
             true => "its user keeps these cpus for it",
-            false => "cores of its own",
+            false => "the cores that everything else leaves",
         };
         let gain = Gain::Unknown("what the other lines take away from there is its gain".to_owned());
         let as_process = thread.stands_for_process && !thread.dedicated && !self.context.request.pin;
@@ -162,9 +206,14 @@ impl Isolation<'_> {
             Steering::Spread(cpus) => cpus.clone(),
             _ => CpuSet::default(),
         };
+        let is_private = |cpus: &CpuSet| !cpus.intersection(&self.private).is_empty();
+        let reason = match queue.receive().and_then(|receive| receive.rps.as_ref()).is_some_and(is_private) {
+            true => away(),
+            false => "packets stay on the cpu that the device interrupts".to_owned(),
+        };
         let off = (queue.steering == Steering::ToReader)
             .then(|| line::rfs(queue, 0, "packets would follow their readers there".to_owned(), gain()));
-        let rps = line::rps(queue, spread, away(), gain()).filter(|line| line.changes);
+        let rps = line::rps(queue, spread, reason, gain()).filter(|line| line.changes);
         off.flatten().into_iter().chain(rps).collect()
     }
 
@@ -204,9 +253,9 @@ impl Isolation<'_> {
         line::interrupt(interrupt, cpus, away(), gain)
     }
 
-    /// Processes of users, other than the targets', with busy threads that may run on private cpus: a line for each,
-    /// or for each of its threads where it places them itself.
-    fn other_processes(&self) -> Vec<PlannedLine> {
+    /// The busy threads of other users' processes that may run on private cpus: one for each process, or each of its
+    /// threads where it places them itself.
+    fn others(&self) -> Vec<TargetThread<'a>> {
         let picture = self.context.picture;
         let is_target = |pid: u32| self.context.threads.iter().any(|target| target.thread.key.pid == pid);
         let mut seen = BTreeSet::new();
@@ -219,14 +268,17 @@ impl Isolation<'_> {
         let others = others
             .filter_map(|thread| TargetThread::new(self.context.observed, &self.context.pool, thread))
             .filter(|other| !other.stands_for_process || seen.insert(other.thread.key.pid));
-        others.filter_map(|other| self.other_process(&other)).collect()
+        others.collect()
+    }
+
+    /// The cpus of its own that are left to `other`; `None` where there are none: its user keeps it here.
+    fn left(&self, other: &TargetThread<'_>) -> Option<CpuSet> {
+        let left = other.current.intersection(&self.outside);
+        (!left.is_empty()).then_some(left)
     }
 
     fn other_process(&self, other: &TargetThread<'_>) -> Option<PlannedLine> {
-        let thread = other.thread;
-        let allowed = thread.allowed.as_ref()?;
-        let rest = [allowed, &other.permitted].map(|cpus| cpus.intersection(&self.outside));
-        let cpus = rest.into_iter().find(|cpus| !cpus.is_empty())?;
+        let cpus = self.left(other)?;
         let gain = match self.is_private(other.last_cpu()) {
             true => Gain::Unknown("it ran there last, and how often it would is not known".to_owned()),
             false => Gain::Unknown("it runs elsewhere now, and might come".to_owned()),

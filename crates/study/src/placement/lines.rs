@@ -6,6 +6,7 @@ use super::gain::{Gain, Packets, Unpriced};
 use super::layout::{Crossing, Layout};
 use super::line::{self, PlannedLine};
 use super::sending;
+use super::target_threads::TargetThread;
 use warmcore_linux::inventory::Interface;
 use warmcore_linux::tuning::Setting;
 use warmcore_topology::CpuSet;
@@ -109,7 +110,7 @@ impl Lines<'_> {
         self.context.request.interrupt_cores?;
         let from = self.context.picture.default_affinity.as_ref()?;
         let cpus: CpuSet = self.assignment.queues.iter().copied().collect();
-        let cpus = self.context.pool.cores_of(&cpus);
+        let cpus = self.context.pool.cores_of(&cpus).difference(&self.context.pool.reserved);
         let (from, to) = ((line::named(from), *from != cpus), line::named(&cpus));
         let reason = "interrupts that are requested later go to the cores for interrupts".to_owned();
         let gain = Gain::Unknown("nobody knows which will come".to_owned());
@@ -138,7 +139,7 @@ impl Lines<'_> {
         off.flatten().into_iter().chain(line::rps(queue, cpus, why, gain())).collect()
     }
 
-    /// Why packets that interrupt `cpu` are spread.
+    /// Why packets of the queue at `index` are spread over `cpus`.
     fn shortage(&self, cpu: CpuId) -> String {
         let part = self.proposed.interrupted.get(&cpu).copied().unwrap_or(0.0);
         format!(
@@ -202,8 +203,8 @@ impl Lines<'_> {
                 continue;
             }
             let as_process = thread.stands_for_process && !self.context.request.pin;
-            let line =
-                line::reader(thread, as_process, cpus.clone(), self.reason_of_move(cpus), Gain::Already);
+            let reason = self.reason_of_move(thread, cpus);
+            let line = line::reader(thread, as_process, cpus.clone(), reason, Gain::Already);
             match lines.iter_mut().find(|(earlier, _)| earlier.set == line.set) {
                 Some((_, threads)) => threads.push(index),
                 None => lines.push((line, vec![index])),
@@ -216,19 +217,28 @@ impl Lines<'_> {
         lines.into_iter().map(with_gain).collect()
     }
 
-    fn reason_of_move(&self, cpus: &CpuSet) -> String {
-        if self.context.request.interrupt_cores.is_some() {
+    /// Why `thread` gets `cpus`.
+    fn reason_of_move(&self, thread: &TargetThread<'_>, cpus: &CpuSet) -> String {
+        let interrupts: CpuSet = self.assignment.queues.iter().copied().collect();
+        let interrupts = self.context.pool.cores_of(&interrupts);
+        let loses_only_interrupts = || thread.current.difference(cpus).difference(&interrupts).is_empty();
+        if self.context.request.interrupt_cores.is_some() && loses_only_interrupts() {
             return "away from the cores for interrupts".to_owned();
         }
         let node = cpus.first().and_then(|cpu| self.context.pool.get(cpu)).map(|cpu| cpu.node);
         let is_near =
             |queue: &&DeviceQueue<'_>| queue.interface.node.is_some() && queue.interface.node == node;
-        match (cpus.first(), self.context.queues.iter().find(is_near)) {
+        let near = || self.context.queues.iter().filter(is_near);
+        match (cpus.first(), near().next()) {
             (Some(cpu), _) if cpus.len() == 1 && self.assignment.queues.contains(&cpu) => {
                 format!("cpu {} takes in packets, of which a part is for it", cpu.0)
             }
-            (_, Some(queue)) => format!("to the node of {}, where its packets arrive", queue.interface.name),
-            (Some(cpu), None) => format!("cpu {} is nearest to the packets of those with time left", cpu.0),
+            (_, Some(queue)) => format!(
+                "to the node of {}, where {:.0}% of the packets arrive",
+                queue.interface.name,
+                near().map(|queue| queue.part).sum::<f64>() * 100.0
+            ),
+            (Some(cpu), None) => format!("cpu {} alone, as --pin asks", cpu.0),
             (None, None) => String::new(),
         }
     }

@@ -2,39 +2,70 @@
 //!
 //! A process gets a mask, and the scheduler chooses within it: a single cpu per thread would bind what the program
 //! starts later to it as well. Within one node the scheduler is left alone. A node that other programs keep busy takes
-//! no readers, and no reader leaves the mask that somebody gave it.
+//! no readers, readers that receive as much from a card of another node stay where they are, and no reader leaves the mask that somebody gave it.
 
-use super::context::Context;
-use super::device_queues::DeviceQueue;
+use super::context::{Assignment, Context};
+use super::device_queues::{DeviceQueue, Steering};
+use super::spread;
 use super::target_threads::TargetThread;
-use super::threads::busiest_node;
+use super::threads::{FULL, busiest_node};
 use warmcore_topology::CpuSet;
 
-/// The part of a node's time that readers may use, so that the kernel's work and bursts find time as well.
-const FULL: f64 = 0.7;
-
 /// The cpus of each reader. `without` are kept free of them.
+///
+/// Readers move to the node of most packets together, where that fits and brings packets nearer; otherwise each loses
+/// `without` and nothing else.
 pub(super) fn choose(context: &Context<'_>, without: &CpuSet) -> Vec<CpuSet> {
-    let near = node_of_packets(context);
-    let available: CpuSet = context.pool.available().map(|cpu| cpu.id).collect();
-    let fits = near.as_ref().is_some_and(|near| {
-        let left = near.difference(without);
-        context.thread_load() + context.other_load(&left) <= FULL * left.len() as f64
-    });
-    let cpus = |thread: &TargetThread<'_>| {
-        if thread.dedicated || thread.home(&context.pool).is_some() && without.is_empty() {
-            return thread.current.clone();
-        }
-        // A mask that somebody has set within the cpuset is kept to.
-        let near = near.as_ref().filter(|_| fits);
-        let near = near.map(|near| near.intersection(&thread.permitted).intersection(&thread.current));
-        let wide =
-            if without.is_empty() { thread.current.clone() } else { thread.current.intersection(&available) };
-        let moved = near.filter(|near| !near.is_empty() && !thread.current.difference(near).is_empty());
-        let left = moved.unwrap_or(wide).difference(without);
-        if left.is_empty() { thread.current.clone() } else { left }
+    let stays: Vec<CpuSet> = context.threads.iter().map(|thread| remaining(thread, without)).collect();
+    let Some(near) = node_of_packets(context).map(|near| near.difference(without)) else { return stays };
+    let moved: Vec<Option<CpuSet>> =
+        context.threads.iter().map(|thread| moved(context, thread, &near, without)).collect();
+    let masks: Vec<CpuSet> =
+        moved.into_iter().zip(&stays).map(|(moved, stays)| moved.unwrap_or_else(|| stays.clone())).collect();
+    let fits = load_on(context, &masks, &near) + context.other_load(&near) <= FULL * near.len() as f64;
+    if fits && are_nearer(context, &masks, &stays, without) { masks } else { stays }
+}
+
+/// The cpus of `thread` that are left to it; all of them, where none would be.
+fn remaining(thread: &TargetThread<'_>, without: &CpuSet) -> CpuSet {
+    let left = thread.current.difference(without);
+    if left.is_empty() || thread.dedicated { thread.current.clone() } else { left }
+}
+
+/// The cpus of `near` that `thread` may move to; `None` where it is pinned, or runs nowhere else, or may not go there. A
+/// mask that somebody has set within the cpuset is kept to.
+fn moved(
+    context: &Context<'_>,
+    thread: &TargetThread<'_>,
+    near: &CpuSet,
+    without: &CpuSet,
+) -> Option<CpuSet> {
+    if thread.dedicated || thread.home(&context.pool).is_some() {
+        return None;
+    }
+    let own = near.intersection(&thread.permitted).intersection(&thread.current);
+    let leaves = !remaining(thread, without).difference(&own).is_empty();
+    (leaves && !own.is_empty()).then_some(own)
+}
+
+/// The cpus' worth of time that readers with these `masks` use of `cpus`.
+fn load_on(context: &Context<'_>, masks: &[CpuSet], cpus: &CpuSet) -> f64 {
+    let part = |mask: &CpuSet| mask.intersection(cpus).len() as f64 / mask.len().max(1) as f64;
+    context.threads.iter().zip(masks).map(|(thread, mask)| thread.share() * part(mask)).sum()
+}
+
+/// Whether fewer packets have their readers on another node with `masks` than with `stays`, once their queues are near
+/// their devices.
+fn are_nearer(context: &Context<'_>, masks: &[CpuSet], stays: &[CpuSet], without: &CpuSet) -> bool {
+    const ROUNDING: f64 = 1e-9;
+    let only = Some(without).filter(|cpus| !cpus.is_empty());
+    let remote = |threads: &[CpuSet]| {
+        let queues = spread::choose(context, threads, only);
+        let steering = vec![Steering::None; queues.len()];
+        let assignment = Assignment { threads: threads.to_vec(), queues, steering, why: String::new() };
+        context.propose(assignment).layout.crossing.remote
     };
-    context.threads.iter().map(cpus).collect()
+    remote(masks) < remote(stays) - ROUNDING
 }
 
 /// The available cpus of the node that most packets arrive at, where the host has several nodes.

@@ -209,13 +209,15 @@ fn spread_packets(context: &Context<'_>, readers: &[CpuSet], queues: &[CpuId]) -
     if !spread.values().any(|&part| is_short(part)) {
         return None;
     }
-    let near = near_devices(context);
     let interrupted = interrupted(context, queues);
-    let steering = |cpu: &CpuId| match is_short(interrupted[cpu]) && near.len() > 1 {
-        true => Steering::Spread(near.clone()),
-        false => Steering::None,
+    let steering = |(queue, cpu): (&DeviceQueue<'_>, &CpuId)| {
+        let near = near_device(context, queue);
+        match is_short(interrupted[cpu]) && near.len() > 1 {
+            true => Steering::Spread(near),
+            false => Steering::None,
+        }
     };
-    Some(queues.iter().map(steering).collect())
+    Some(context.queues.iter().zip(queues).map(steering).collect())
 }
 
 /// The part of all packets that each cpu of `queues` is interrupted for.
@@ -227,9 +229,9 @@ fn interrupted(context: &Context<'_>, queues: &[CpuId]) -> BTreeMap<CpuId, f64> 
     parts
 }
 
-/// The first hardware threads of the fast cores on the node that most packets arrive at.
-fn near_devices(context: &Context<'_>) -> CpuSet {
-    let node = threads::busiest_node(&context.queues);
+/// The first hardware threads of the fast cores near the device of `queue`; of all, where that is near no node.
+fn near_device(context: &Context<'_>, queue: &DeviceQueue<'_>) -> CpuSet {
+    let node = queue.interface.node;
     let near = context.pool.available().filter(|cpu| node.is_none_or(|node| cpu.node == node) && !cpu.slow);
     near.filter(|cpu| cpu.smt_index == 0).map(|cpu| cpu.id).collect()
 }

@@ -28,11 +28,13 @@ pub(super) fn choose(
 ) -> Vec<CpuId> {
     let candidates = candidates(pool, colocation, &threads.iter().copied().collect());
     let candidates: CpuSet = candidates.iter().map(|cpu| cpu.id).collect();
-    let mut taken: BTreeMap<CpuId, usize> = BTreeMap::new();
+    let mut taken = Taken::new();
     for queue in queues.iter().filter(|queue| !queue.is_movable()) {
-        *taken.entry(queue.current_cpu).or_default() += 1;
+        take(&mut taken, queue, queue.current_cpu);
     }
-    let each = queues.len().div_ceil(candidates.len().max(1));
+    let heaviest = queues.iter().map(|queue| queue.part).fold(0.0, f64::max);
+    let count = candidates.len().max(1);
+    let each = (queues.len().div_ceil(count), heaviest.max(1.0 / count as f64));
     let mut chosen: Vec<Option<CpuId>> =
         queues.iter().map(|queue| keep(queue, &candidates, &mut taken, each)).collect();
     for (queue, chosen) in queues.iter().zip(&mut chosen) {
@@ -41,22 +43,31 @@ pub(super) fn choose(
     queues.iter().zip(chosen).map(|(queue, chosen)| chosen.unwrap_or(queue.current_cpu)).collect()
 }
 
-/// The cpu that `queue` is on, if it cannot leave it or need not: at most `each` queues stay on one.
+/// The queues of each cpu, and the part of all packets that comes through them.
+type Taken = BTreeMap<CpuId, (usize, f64)>;
+
+fn take(taken: &mut Taken, queue: &DeviceQueue<'_>, cpu: CpuId) -> CpuId {
+    let (count, part) = taken.entry(cpu).or_default();
+    *count += 1;
+    *part += queue.part;
+    cpu
+}
+
+/// The cpu that `queue` is on, if it cannot leave it or need not: at most `each` queues and packets stay on one.
 fn keep(
     queue: &DeviceQueue<'_>,
     candidates: &CpuSet,
-    taken: &mut BTreeMap<CpuId, usize>,
-    each: usize,
+    taken: &mut Taken,
+    each: (usize, f64),
 ) -> Option<CpuId> {
+    const ROUNDING: f64 = 1e-9;
     if !queue.is_movable() {
         return Some(queue.current_cpu);
     }
-    let taken = taken.entry(queue.current_cpu).or_default();
-    let stays = candidates.contains(queue.current_cpu) && *taken < each;
-    stays.then(|| {
-        *taken += 1;
-        queue.current_cpu
-    })
+    let (count, part) = taken.get(&queue.current_cpu).copied().unwrap_or_default();
+    let fits = count < each.0 && part + queue.part <= each.1 + ROUNDING;
+    let stays = fits && candidates.contains(queue.current_cpu);
+    stays.then(|| take(taken, queue, queue.current_cpu))
 }
 
 /// Of the candidates nearest to the device, the one with the fewest queues; of these, the one with the
@@ -65,16 +76,15 @@ fn find(
     pool: &CpuPool,
     queue: &DeviceQueue<'_>,
     (candidates, threads): (&CpuSet, &[CpuId]),
-    taken: &mut BTreeMap<CpuId, usize>,
+    taken: &mut Taken,
 ) -> Option<CpuId> {
     let is_far = |cpu: &PoolCpu| queue.interface.node.is_some_and(|node| cpu.node != node);
-    let queues_on = |cpu: &PoolCpu| taken.get(&cpu.id).copied().unwrap_or(0);
+    let queues_on = |cpu: &PoolCpu| taken.get(&cpu.id).map_or(0, |taken| taken.0);
     let readers_on = |cpu: &PoolCpu| threads.iter().filter(|&&reader| reader == cpu.id).count();
     let available = pool.available().filter(|cpu| candidates.contains(cpu.id));
     let found =
         available.min_by_key(|cpu| (is_far(cpu), queues_on(cpu), core::cmp::Reverse(readers_on(cpu))))?;
-    *taken.entry(found.id).or_default() += 1;
-    Some(found.id)
+    Some(take(taken, queue, found.id))
 }
 
 /// The cpus that queues may be put on, given the cpus of their readers.

@@ -17,6 +17,7 @@ use warmcore_topology::CpuSet;
 use warmcore_units::CpuId;
 
 /// A core that takes queues.
+#[derive(Clone)]
 struct Core {
     /// Its cpus that may take them, in the order in which they do.
     cpus: Vec<PoolCpu>,
@@ -51,26 +52,81 @@ impl Core {
 }
 
 /// The cpu of each queue, where readers may run on `readers`. With `only`, all queues go to those cpus.
+///
+/// What it has chosen it keeps: from there, it chooses the same again.
 pub(super) fn choose(context: &Context<'_>, readers: &[CpuSet], only: Option<&CpuSet>) -> Vec<CpuId> {
+    // A queue that goes to another core makes room on its own for others.
+    const ROUNDS: usize = 4;
     let mut cores = cores(context, readers, only);
     let queues = &context.queues;
-    for queue in queues.iter().filter(|queue| !queue.is_movable()) {
+    occupy(&mut cores, queues.iter().filter(|queue| !queue.is_movable()));
+    let order = heaviest_first(queues, DeviceQueue::is_movable);
+    let here: Vec<CpuId> = queues.iter().map(|queue| queue.current_cpu).collect();
+    let mut spread_anew = cores.clone();
+    let anew = find_rest(queues, &order, &here, vec![None; queues.len()], &mut spread_anew);
+    let limit = Limit::new(context, &spread_anew);
+    let mut now = here;
+    for _ in 0..ROUNDS {
+        let mut cores = cores.clone();
+        let mut chosen: Vec<Option<CpuId>> = vec![None; queues.len()];
+        for &index in &order {
+            chosen[index] = keep(&queues[index], now[index], &mut cores, &limit);
+        }
+        if order.iter().all(|&index| chosen[index].is_some()) {
+            return now;
+        }
+        now = find_rest(queues, &order, &now, chosen, &mut cores);
+    }
+    anew
+}
+
+/// Finds a cpu for every queue of `order` without a `chosen` one; where there is none, it stays where it is `now`.
+fn find_rest(
+    queues: &[DeviceQueue<'_>],
+    order: &[usize],
+    now: &[CpuId],
+    mut chosen: Vec<Option<CpuId>>,
+    cores: &mut [Core],
+) -> Vec<CpuId> {
+    for &index in order {
+        let queue = &queues[index];
+        chosen[index] = chosen[index].or_else(|| find(queue.interface.node, queue.part, cores));
+    }
+    now.iter().zip(chosen).map(|(&now, chosen)| chosen.unwrap_or(now)).collect()
+}
+
+/// The cpu of each queue, where those that leave go to `only`, the nearest to `readers` first, and the others stay.
+pub(super) fn moved(
+    context: &Context<'_>,
+    readers: &[CpuSet],
+    only: &CpuSet,
+    leaves: impl Fn(&DeviceQueue<'_>) -> bool,
+) -> Vec<CpuId> {
+    let mut cores = cores(context, readers, Some(only));
+    let queues = &context.queues;
+    occupy(&mut cores, queues.iter().filter(|queue| !leaves(queue)));
+    let mut chosen: Vec<CpuId> = queues.iter().map(|queue| queue.current_cpu).collect();
+    for index in heaviest_first(queues, leaves) {
+        let queue = &queues[index];
+        chosen[index] = find(queue.interface.node, queue.part, &mut cores).unwrap_or(queue.current_cpu);
+    }
+    chosen
+}
+
+/// The indices of the `queues` that are `meant`, that with most packets first.
+fn heaviest_first<'a>(queues: &[DeviceQueue<'a>], meant: impl Fn(&DeviceQueue<'a>) -> bool) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..queues.len()).filter(|&index| meant(&queues[index])).collect();
+    order.sort_by(|&one, &other| queues[other].part.total_cmp(&queues[one].part).then(one.cmp(&other)));
+    order
+}
+
+/// Counts `queues` on the cores that they are on.
+fn occupy<'a, 'b: 'a>(cores: &mut [Core], queues: impl IntoIterator<Item = &'a DeviceQueue<'b>>) {
+    for queue in queues {
         if let Some(core) = cores.iter_mut().find(|core| core.holds(queue.current_cpu)) {
             core.take(queue.current_cpu, queue.part);
         }
     }
-    let mut order: Vec<usize> = (0..queues.len()).filter(|&index| queues[index].is_movable()).collect();
-    order.sort_by(|&one, &other| queues[other].part.total_cmp(&queues[one].part).then(one.cmp(&other)));
-    let limit = Limit::new(context, &cores);
-    let mut chosen: Vec<Option<CpuId>> = vec![None; queues.len()];
-    for &index in &order {
-        chosen[index] = keep(&queues[index], &mut cores, &limit);
-    }
-    for &index in &order {
-        let queue = &queues[index];
-        chosen[index] = chosen[index].or_else(|| find(queue.interface.node, queue.part, &mut cores));
-    }
-    queues.iter().zip(chosen).map(|(queue, chosen)| chosen.unwrap_or(queue.current_cpu)).collect()
 }
 
 /// The cpus of `count` queues, alike, that the interface `name` on `node` will have instead of its own, beside those of
@@ -79,11 +135,7 @@ pub(super) fn instead(context: &Context<'_>, name: &str, node: Option<u32>, coun
     let mut cores = cores(context, &[], None);
     let (own, others): (Vec<_>, Vec<_>) =
         context.queues.iter().partition(|queue| queue.interface.name == name);
-    for queue in others {
-        if let Some(core) = cores.iter_mut().find(|core| core.holds(queue.current_cpu)) {
-            core.take(queue.current_cpu, queue.part);
-        }
-    }
+    occupy(&mut cores, others);
     let part = own.iter().map(|queue| queue.part).sum::<f64>() / f64::from(count.max(1));
     (0..count).filter_map(|_| find(node, part, &mut cores)).collect()
 }
@@ -128,42 +180,38 @@ fn cores(context: &Context<'_>, readers: &[CpuSet], only: Option<&CpuSet>) -> Ve
     cores
 }
 
-/// How much stays on one core: a queue leaves a core that has more than its share.
-struct Limit {
-    /// Queues of one core, by the node of their device.
-    counts: BTreeMap<Option<u32>, usize>,
-    /// The part of all packets, unless a single queue has more.
-    part: f64,
-}
+/// How much stays on one core, by the node of the device: as much as would be on the fullest one if all queues were spread
+/// anew. So a queue leaves a core that has more than its share, and none leaves if they are spread already.
+struct Limit(BTreeMap<Option<u32>, (usize, f64)>);
 
 impl Limit {
-    fn new(context: &Context<'_>, cores: &[Core]) -> Self {
+    /// `spread` are the cores with all queues spread anew.
+    fn new(context: &Context<'_>, spread: &[Core]) -> Self {
         let nodes: Vec<Option<u32>> = context.queues.iter().map(|queue| queue.interface.node).collect();
-        let on = |node: Option<u32>| {
-            cores.iter().filter(move |core| node.is_none_or(|node| core.cpus[0].node == node))
-        };
-        let count = |node: Option<u32>| {
+        let limit = |node: Option<u32>| {
+            let near: Vec<&Core> = spread.iter().filter(|core| is_near(node, core)).collect();
+            let near = if near.is_empty() { spread.iter().collect() } else { near };
             let queues = nodes.iter().filter(|&&other| other == node).count();
-            let near = on(node).count();
-            queues.div_ceil(if near == 0 { cores.len().max(1) } else { near })
+            let count = near.iter().map(|core| core.count()).max().unwrap_or(0);
+            let part = near.iter().map(|core| core.part).fold(0.0, f64::max);
+            let alike = 1.0 / spread.len().max(1) as f64;
+            (count.max(queues.div_ceil(near.len().max(1))), part.max(alike))
         };
-        let counts = nodes.iter().map(|&node| (node, count(node))).collect();
-        let heaviest = context.queues.iter().map(|queue| queue.part).fold(0.0, f64::max);
-        Self { counts, part: heaviest.max(1.0 / cores.len().max(1) as f64) }
+        Self(nodes.iter().map(|&node| (node, limit(node))).collect())
     }
 }
 
-/// Leaves `queue` where it is, if its core is near and has not more than its share.
-fn keep(queue: &DeviceQueue<'_>, cores: &mut [Core], limit: &Limit) -> Option<CpuId> {
+/// Leaves `queue` where it is `now`, if its core is near and has not more than its share.
+fn keep(queue: &DeviceQueue<'_>, now: CpuId, cores: &mut [Core], limit: &Limit) -> Option<CpuId> {
     const ROUNDING: f64 = 1e-9;
     let node = queue.interface.node;
     let has_near = cores.iter().any(|core| is_near(node, core));
-    let core = cores.iter_mut().find(|core| core.holds(queue.current_cpu))?;
-    let count = limit.counts.get(&node).copied().unwrap_or(1);
-    let fits = core.count() < count && core.part + queue.part <= limit.part + ROUNDING;
-    let is_even = core.queues_on(queue.current_cpu) * core.cpus.len() <= core.count();
+    let core = cores.iter_mut().find(|core| core.holds(now))?;
+    let &(count, part) = limit.0.get(&node)?;
+    let fits = core.count() < count && core.part + queue.part <= part + ROUNDING;
+    let is_even = core.queues_on(now) * core.cpus.len() <= core.count();
     let stays = fits && is_even && (is_near(node, core) || !has_near);
-    stays.then(|| core.take(queue.current_cpu, queue.part))
+    stays.then(|| core.take(now, queue.part))
 }
 
 /// Puts a queue of a device on `node` with this `part` of the packets on the near core with the fewest packets, and

@@ -12,7 +12,7 @@ use warmcore_topology::CpuSet;
 use warmcore_units::CpuId;
 
 /// A thread that uses at least this part of a cpu is busy.
-const BUSY: f64 = 0.05;
+pub(super) const BUSY: f64 = 0.05;
 
 /// A thread that reads packets.
 #[derive(Clone, Debug)]

@@ -1,9 +1,12 @@
 //! Plans for hosts of every kind: reviewed tables, properties, and the result of applying them.
 
+mod again;
 mod applied;
 mod choice;
 mod faults;
 mod hosts;
+mod interrupt_cores;
+mod isolation;
 mod library;
 mod mismatch;
 mod named;
@@ -13,6 +16,7 @@ mod scene;
 mod sketch;
 mod steering;
 mod tables;
+mod words;
 
 use hosts::{Host, all};
 use warmcore_costs::Profile;

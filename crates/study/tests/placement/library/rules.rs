@@ -5,21 +5,27 @@
 //! - `perftune.py` of Seastar (`auto_detect_irq_mask`): up to four cpus, all of them take interrupts; up to four cores, one
 //!   cpu; up to 16 cores, one core; beyond, one core for each 16, as many on each node. It spreads with `hwloc-distrib`,
 //!   which divides them evenly at each level of the machine. It keeps those cores free of everything else, as
-//!   `--interrupt-cores` does; here it is compared as a plain placement.
+//!   `--interrupt-cores` does; here it is compared as a plain placement. It also gives a card as many channels as these cores
+//!   have cpus, if the driver has so many (`__setup_one_hw_iface`: `ethtool -L`), turns RPS and RFS on for
+//!   all cpus, and ntuple filters on where all cpus take interrupts and off elsewhere (`__setup_rps`, `__setup_rfs`):
+//!   [`perftune_settings`]. Where no file tells the channels, the queues that are there are placed.
 //! - irqbalance: each interrupt, the most frequent first, goes to the node of its card, there to the least loaded
 //!   cache, and there to the least loaded core; isolated and tickless cpus are left out.
 
 use super::quality::Queue;
 use std::collections::{BTreeMap, BTreeSet};
 use warmcore_linux::Inventory;
+use warmcore_linux::inventory::Interface;
 use warmcore_topology::Within;
 use warmcore_units::CpuId;
 
 /// The name of a tool, and the cpu of each queue under it.
 pub(super) type Rule = (&'static str, fn(&Inventory, &[Queue<'_>]) -> Vec<CpuId>);
 
+pub(super) const PERFTUNE: &str = "perftune";
+
 pub(super) const RULES: [Rule; 3] =
-    [("set_irq_affinity local", local), ("perftune", perftune), ("irqbalance", irqbalance)];
+    [("set_irq_affinity local", local), (PERFTUNE, perftune), ("irqbalance", irqbalance)];
 
 fn cpus_of(inventory: &Inventory, node: Option<u32>) -> Vec<CpuId> {
     let cpus = inventory.machine.cpus.iter().filter(|cpu| node.is_none_or(|node| cpu.node == node));
@@ -34,7 +40,25 @@ fn local(inventory: &Inventory, queues: &[Queue<'_>]) -> Vec<CpuId> {
     queues.iter().map(cpu).collect()
 }
 
-fn perftune(inventory: &Inventory, queues: &[Queue<'_>]) -> Vec<CpuId> {
+/// What perftune sets beside interrupts, where the channels of cards are known.
+pub(super) fn perftune_settings(inventory: &Inventory) -> String {
+    let cpus = perftune_cpus(inventory).len();
+    let settings = |interface: &Interface| {
+        let channels = interface.driver_settings.as_ref()?.channels?;
+        let (now, wanted) = (channels.combined?, cpus as u32);
+        Some(match () {
+            () if wanted == now => format!("{now}, as there are"),
+            () if wanted > channels.combined_max? => format!("{now}, as the driver has no {wanted}"),
+            () => format!("{wanted}, for {cpus} cpus that take interrupts"),
+        })
+    };
+    let channels: Vec<String> = inventory.interfaces.iter().filter_map(settings).collect();
+    let ntuple = if cpus == inventory.machine.cpus.len() { "on" } else { "off" };
+    format!("sets channels: {}; RPS and RFS on, ntuple filters {ntuple}", channels.join(", "))
+}
+
+/// The cpus that take interrupts.
+fn perftune_cpus(inventory: &Inventory) -> Vec<CpuId> {
     const CORES_FOR_EACH: usize = 16;
     let all = cpus_of(inventory, None);
     let core = |cpu: &CpuId| inventory.machine.around(*cpu, Within::Core);
@@ -42,7 +66,7 @@ fn perftune(inventory: &Inventory, queues: &[Queue<'_>]) -> Vec<CpuId> {
     let cores_of = |node: Option<u32>| -> BTreeSet<_> {
         cpus_of(inventory, node).iter().map(|cpu| core(cpu).first()).collect()
     };
-    let cpus: Vec<CpuId> = match cores_of(None).len() {
+    match cores_of(None).len() {
         _ if all.len() <= 4 => all,
         0..=4 => vec![all[0]],
         5..=CORES_FOR_EACH => core(&all[0]).iter().collect(),
@@ -53,7 +77,11 @@ fn perftune(inventory: &Inventory, queues: &[Queue<'_>]) -> Vec<CpuId> {
             };
             nodes.iter().flat_map(of_node).flat_map(|first| core(&first).iter().collect::<Vec<_>>()).collect()
         }
-    };
+    }
+}
+
+fn perftune(inventory: &Inventory, queues: &[Queue<'_>]) -> Vec<CpuId> {
+    let cpus = perftune_cpus(inventory);
     let count_of = |name: &str| queues.iter().filter(|queue| queue.interface == name).count();
     let cpu = |queue: &Queue<'_>| {
         let count = count_of(queue.interface);

@@ -2,7 +2,7 @@
 //! `WARMCORE_REWRITE=1` writes the reviewed table anew.
 
 use super::quality::{Quality, Queue, queues};
-use super::rules::RULES;
+use super::rules::{PERFTUNE, RULES, perftune_settings};
 use super::{Case, hosts};
 use crate::{observed, request};
 use core::cmp::Ordering;
@@ -56,6 +56,7 @@ fn expert(case: &Case, queues: &[Queue<'_>]) -> Vec<CpuId> {
 fn beside(ours: &Quality, other: &Quality) -> String {
     match other.compare(ours) {
         (Ordering::Equal, _) => "as ours".to_owned(),
+        (Ordering::Greater, "queues that move") => "same placement with more moves".to_owned(),
         (Ordering::Less, by) => format!("better: fewer {by}"),
         (Ordering::Greater, by) => format!("worse: more {by}"),
     }
@@ -114,9 +115,16 @@ fn the_table_beside_other_tools_is_the_one_that_was_reviewed() {
         let placement = plan(&case, &observed);
         let quality = |cpus: Vec<CpuId>| Quality::new(&observed, &queues, &cpus);
         let ours = quality(ours(placement.as_ref().ok(), &queues));
-        let rules = RULES.map(|(_, rule)| match case.channels {
+        let moves_readers = placement.iter().flat_map(changes).any(|line| line.set.places_threads());
+        let rules = RULES.map(|(name, rule)| match case.channels {
+            true if name == PERFTUNE => perftune_settings(&observed.inventory),
             true => "changes no channels".to_owned(),
-            false => beside(&ours, &quality(rule(&observed.inventory, &queues))),
+            false => {
+                let words = beside(&ours, &quality(rule(&observed.inventory, &queues)));
+                let is_alike = !words.contains(':');
+                // No tool but ours moves readers.
+                if is_alike && moves_readers { words + ": readers are not compared" } else { words }
+            }
         });
         for (counts, rule) in counts.iter_mut().zip(&rules) {
             let word = rule.split(':').next().unwrap_or_default().to_owned();
