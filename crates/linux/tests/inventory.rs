@@ -41,7 +41,7 @@ fn a_server_with_64_queues_keeps_them_on_the_node_of_the_nic() {
     assert_eq!(served, (0..64).map(|queue| (Direction::Both, queue)).collect());
     assert!(interrupts.iter().all(|interrupt| {
         let cpu = interrupt.effective.as_ref().and_then(CpuSet::first).expect("a cpu");
-        nic.near.as_ref().is_some_and(|near| near.contains(cpu)) && interrupt.busiest() == Some(cpu)
+        nic.near.as_ref().is_some_and(|near| near.contains(cpu)) && interrupt.goes_to().first() == Some(cpu)
     }));
     assert_eq!(of_interface(&inventory, "eth1").len(), 8, "`eth1` is not confused with `eth0`");
     let threads: Vec<u32> = inventory.threads.iter().map(|thread| thread.last_cpu.0).collect();
@@ -137,9 +137,9 @@ fn an_offline_cpu_has_no_column_but_may_be_in_a_mask() {
     let cpus: Vec<u32> = inventory.processors.iter().map(|processor| processor.cpu.0).collect();
     assert_eq!(cpus, [0, 1, 2, 4, 6, 7]);
     let third = of_interface(&inventory, "eth0")[2];
-    assert_eq!((third.allowed.clone(), third.busiest()), (Some(set("3")), Some(CpuId(2))));
+    assert_eq!((third.allowed.clone(), third.goes_to().first()), (Some(set("3")), Some(CpuId(2))));
     let fourth = of_interface(&inventory, "eth0")[3];
-    assert_eq!(fourth.busiest(), Some(CpuId(4)), "the fourth column is cpu 4");
+    assert_eq!(fourth.goes_to().first(), Some(CpuId(4)), "the fourth column is cpu 4");
 }
 
 #[test]
@@ -149,7 +149,7 @@ fn on_hybrid_cores_interrupts_are_attributed_to_the_right_kind_of_core() {
         inventory.machine.cpus.iter().find(|other| other.id == cpu).map(|c| c.smt_siblings.len())
     };
     let taken: Vec<_> =
-        of_interface(&inventory, "enp2s0").iter().filter_map(|i| i.busiest()).map(smt).collect();
+        of_interface(&inventory, "enp2s0").iter().filter_map(|i| i.goes_to().first()).map(smt).collect();
     assert_eq!(taken, [Some(1); 4], "all on slow cores, which have one thread");
 }
 
@@ -213,7 +213,7 @@ fn on_the_crossed_host_no_process_runs_on_the_cpu_that_its_nic_interrupts() {
     for number in 0..8 {
         let interrupts = of_interface(&inventory, &format!("eth{number}"));
         let process = inventory.threads.iter().find(|thread| thread.name == format!("ttcp{number}"));
-        assert_ne!(interrupts[0].busiest(), process.map(|thread| thread.last_cpu), "{number}");
+        assert_ne!(interrupts[0].goes_to().first(), process.map(|thread| thread.last_cpu), "{number}");
     }
     let cpus: Vec<_> = inventory.by_cpu().collect();
     let of_first: Vec<&str> = cpus[0].threads.iter().map(|thread| thread.name.as_str()).collect();

@@ -88,6 +88,27 @@ fn a_picture_says_who_is_on_which_cpu_and_who_will_interfere() {
 }
 
 #[test]
+fn an_interrupt_is_shown_where_it_came_between_two_looks() {
+    let mut later = hosts::unplugged().hiding("effective_affinity_list");
+    later.put("proc/irq/24/smp_affinity_list", "0-7");
+    let mut earlier = later.earlier(10.0);
+    earlier.put_interrupt_counts(24, &[9_000_000, 0, 0, 0, 0, 10]);
+    later.put_interrupt_counts(24, &[9_000_000, 0, 0, 0, 0, 10_010]);
+    let (_folder, path) = folder_with("");
+    later.write_to(&path).expect("a tree can be written");
+    earlier.write_to(&path.join("earlier")).expect("a tree can be written");
+    let root = path.to_string_lossy();
+    let picture = words(&shown(&["--root", &root], Path::new(".")));
+    assert!(picture.contains("4 interrupts of network interfaces go to cpus 1-2,4,7"), "{picture}");
+    assert!(picture.contains("7 node 0, core 7"), "{picture}");
+    let all = json(&root);
+    assert_eq!(
+        (&all["interrupts"][0]["goes_to"], &all["interrupts"][0]["effective"]),
+        (&"7".into(), &Value::Null)
+    );
+}
+
+#[test]
 fn a_large_host_still_fits_a_screen_and_all_of_it_is_in_json() {
     let (_folder, root) = written(&hosts::two_socket_server());
     let picture = shown(&["--root", &root], Path::new("."));

@@ -18,6 +18,7 @@
 //! | module | reads |
 //! |---|---|
 //! | `table`, `interrupts`, `identity` | `/proc/interrupts`, `/proc/irq`, and the identity of each interrupt |
+//! | `handling` | nothing: it tells which cpus an interrupt goes to |
 //! | `position` | nothing: it tells queues by the place of their interrupts, where names do not |
 //! | `pci` | PCI devices with their addresses, interrupts and interfaces |
 //! | `interfaces`, `mask` | network interfaces, their queues, RPS, RFS and XPS, and what drivers say |
@@ -42,6 +43,7 @@
 mod activity;
 mod blind_spot;
 mod container;
+mod handling;
 mod identity;
 mod interfaces;
 mod interrupts;

@@ -140,7 +140,7 @@ fn of_interface<'a>(
     interface: &'a Interface,
 ) -> Vec<DeviceQueue<'a>> {
     let queue = |interrupt: &'a Interrupt, number| {
-        let current_cpu = pool.first(&interrupts::handling_cpus(interrupt))?;
+        let current_cpu = pool.first(interrupt.goes_to())?;
         let steering = steering(picture, interface, number);
         Some(DeviceQueue { interface, interrupt, number, current_cpu, rate: None, part: 0.0, steering })
     };

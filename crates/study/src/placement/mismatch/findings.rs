@@ -1,7 +1,6 @@
 //! What is amiss.
 
 use super::super::cpu_pool::{CpuPool, PoolCpu};
-use super::super::interrupts;
 use super::queues::{QueuePlace, QueueSteering, Reach};
 use super::readers::Readers;
 use serde::Serialize;
@@ -99,7 +98,7 @@ fn interrupts_on_isolated(observed: &Observation, pool: &CpuPool) -> Option<Find
         Some(_) => occurs.contains(&of.id),
         None => of.total() > 0,
     };
-    let goes = |of: &Interrupt| interrupts::handling_cpus(of).intersection(&pool.reserved);
+    let goes = |of: &Interrupt| of.goes_to().intersection(&pool.reserved);
     let cpus: Vec<CpuSet> = observed.inventory.interrupts.iter().filter(is_used).map(goes).collect();
     let cpus: Vec<CpuSet> = cpus.into_iter().filter(|cpus| !cpus.is_empty()).collect();
     (!cpus.is_empty()).then(|| Finding {
