@@ -340,6 +340,22 @@ fn a_counter_that_wraps_around_or_restarts_gives_a_positive_rate() {
 }
 
 #[test]
+fn packets_of_an_interface_that_counts_fewer_than_before_are_unknown() {
+    let received = |before: u64, after: u64| {
+        let [mut earlier, mut later] = [hosts::small_vm(), a_second_later(hosts::small_vm())];
+        let file = "sys/class/net/eth0/statistics/rx_packets";
+        earlier.put(file, before);
+        later.put(file, after);
+        let rates = Rates::between(&inventory(&earlier), &inventory(&later)).expect("a second has passed");
+        rates.interfaces.iter().find(|of| of.name == "eth0").expect("it is counted").received
+    };
+    assert_eq!(received(4_294_967_290, 4_294_967_300), Some(PerSecond(10.0)));
+    // As a counter of 32 bits it might have wrapped around.
+    assert_eq!(received(4_294_967_290, 4), None);
+    assert_eq!(received(2_000_000_000_000_000_000, 1_000_000_000_000_000_000), None);
+}
+
+#[test]
 fn threads_of_a_process_that_wakes_up_are_read() {
     let tree = hosts::balanced();
     let before = inventory(&tree);

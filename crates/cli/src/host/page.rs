@@ -22,7 +22,7 @@ pub(super) fn document(observed: &Observation, mismatch: &Mismatch) -> Document 
     Document {
         title: "Who is on which cpu".to_owned(),
         subtitle: format!("{}, {} cpus", inventory.machine.name, inventory.machine.cpus.len()),
-        verdict: verdict(inventory, mismatch),
+        verdict: verdict(observed, mismatch),
         sections: vec![
             queues(mismatch),
             cpus_section(inventory),
@@ -36,8 +36,10 @@ pub(super) fn document(observed: &Observation, mismatch: &Mismatch) -> Document 
     }
 }
 
-fn verdict(inventory: &Inventory, mismatch: &Mismatch) -> ReportVerdict {
+fn verdict(observed: &Observation, mismatch: &Mismatch) -> ReportVerdict {
+    let inventory = &observed.inventory;
     let said = findings::sentences(mismatch, inventory).into_iter().chain(words::circumstances(inventory));
+    let said = said.chain(words::restarted(observed.rates.as_ref()));
     let figure = |count: usize, meaning: &str| KeyFigure {
         value: count.to_string(),
         half_width: String::new(),

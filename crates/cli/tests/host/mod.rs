@@ -109,6 +109,17 @@ fn an_interrupt_is_shown_where_it_came_between_two_looks() {
 }
 
 #[test]
+fn an_interface_that_was_made_anew_has_no_rate_and_the_picture_says_so() {
+    let (_folder, root) = written(&hosts::small_vm());
+    let counted = Path::new(&root).join("earlier/sys/class/net/eth0/statistics/rx_packets");
+    fs::write(counted, "3000000000\n").expect("a count can be written");
+    let picture = words(&shown(&["--root", &root], Path::new(".")));
+    assert!(picture.contains("eth0 counts fewer packets than at the first look"), "{picture}");
+    let rate = &json(&root)["rates"]["interfaces"][0];
+    assert_eq!((&rate["name"], &rate["received"]), (&"eth0".into(), &Value::Null));
+}
+
+#[test]
 fn a_large_host_still_fits_a_screen_and_all_of_it_is_in_json() {
     let (_folder, root) = written(&hosts::two_socket_server());
     let picture = shown(&["--root", &root], Path::new("."));
