@@ -120,6 +120,50 @@ fn an_interface_that_was_made_anew_has_no_rate_and_the_picture_says_so() {
 }
 
 #[test]
+fn one_hot_queue_is_said_with_its_share_its_cpu_and_what_helps() {
+    let mut later = hosts::balanced();
+    let mut earlier = later.earlier(10.0);
+    for number in 24..32_u32 {
+        let count =
+            |count| (0..16).map(|cpu| if cpu == number - 24 { count } else { 0 }).collect::<Vec<u64>>();
+        earlier.put_interrupt_counts(number, &count(1_000));
+        later.put_interrupt_counts(number, &count(if number == 27 { 91_000 } else { 2_000 }));
+    }
+    for (indirection, expected) in [
+        (None, "see `ethtool -x eth0`; `ethtool -X eth0 equal 8` makes it even"),
+        (Some("[3, 3, 3, 3, 3, 3, 0, 1]"), "gives that queue 6 of 8 entries: `ethtool -X eth0 equal 8`"),
+        (Some("[0, 1, 2, 3, 4, 5, 6, 7]"), "its RSS table is even, so a few connections bring most packets"),
+    ] {
+        if let Some(table) = indirection {
+            later.put("warmcore/ethtool/eth0.toml", format!("indirection = {table}"));
+        }
+        let (_folder, path) = folder_with("");
+        later.write_to(&path).expect("a tree can be written");
+        earlier.write_to(&path.join("earlier")).expect("a tree can be written");
+        let picture = words(&shown(&["--root", &path.to_string_lossy()], Path::new(".")));
+        let hot = "One queue of 8 of eth0, rx 3, takes 93% of the card's packets, so cpu 3 limits";
+        assert!(picture.contains(hot) && picture.contains(expected), "{expected}: {picture}");
+        assert!(picture.contains("`rps_cpus` of rx-3"), "{picture}");
+    }
+}
+
+#[test]
+fn every_cpu_of_a_reader_is_said_and_the_busiest_programs_where_none_is_known() {
+    let mut tree = hosts::two_socket_server();
+    for (thread, cpu) in (2000..2008).zip((1..).step_by(3)) {
+        let file = format!("proc/2000/task/{thread}/stat");
+        let moved = tree.files[&file].replacen(&format!(" 17 {} ", thread - 2000), &format!(" 17 {cpu} "), 1);
+        tree.put(file, moved.trim_end());
+    }
+    let (_folder, root) = written(&tree);
+    let picture = words(&shown(&["--root", &root], Path::new(".")));
+    assert!(picture.contains("server (2000), 32 busy threads on cpus 1,4,7-"), "{picture}");
+    let (_folder, root) = written(&hosts::isolated());
+    let picture = words(&shown(&["--root", &root], Path::new(".")));
+    assert!(picture.contains("Busiest programs: poll-4 (900), 4 busy threads on cpus 4-7."), "{picture}");
+}
+
+#[test]
 fn a_large_host_still_fits_a_screen_and_all_of_it_is_in_json() {
     let (_folder, root) = written(&hosts::two_socket_server());
     let picture = shown(&["--root", &root], Path::new("."));

@@ -117,3 +117,20 @@ fn an_interrupt_is_where_it_came_meanwhile_if_the_kernel_does_not_say_where_it_g
     let look = Observation::once(&later).expect("a sound tree");
     assert_eq!(cpu(&look), 0, "a single look knows only counts since boot");
 }
+
+#[test]
+fn a_queue_that_takes_most_packets_of_its_card_is_found_and_an_even_or_idle_card_is_none() {
+    let hot = |rates: &[u64]| -> Vec<(Option<u32>, String, f64)> {
+        let queues: Vec<(u32, u64)> = (0..).zip(rates.iter().copied()).collect();
+        let found = mismatch(&observed(&host(&queues, |queue| format!("eth0-TxRx-{queue}"))));
+        let found = found.findings.into_iter().filter(|finding| finding.kind == FindingKind::OneHotQueue);
+        found.map(|of| (of.queue, of.cpus.to_string(), of.share.expect("a share"))).collect()
+    };
+    let [(Some(2), cpu, share)] = &hot(&[100, 100, 9_000, 100, 100, 100, 100, 0])[..] else { panic!("one") };
+    assert!(cpu == "2" && (share - 0.9375).abs() < 0.001, "{cpu} {share}");
+    assert_eq!(hot(&[1_000; 8]), []);
+    assert_eq!(hot(&[4_000, 1_000, 1_000, 1_000]), [], "more than half, and not three times an even share");
+    assert_eq!(hot(&[1_000, 2_000]), []);
+    assert_eq!(hot(&[9_000]), [], "the only queue is not one of several");
+    assert_eq!(hot(&[1, 1, 90, 1, 1, 1, 1, 0]), [], "too few packets to matter");
+}
