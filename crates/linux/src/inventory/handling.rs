@@ -14,9 +14,9 @@ use warmcore_topology::CpuSet;
 use warmcore_units::CpuId;
 
 impl Interrupt {
-    /// The cpus it goes to as far as counts since boot tell.
-    pub(super) fn seen_since_boot(&self) -> CpuSet {
-        let permitted = self.permitted();
+    /// The cpus of `online` it goes to as far as counts since boot tell.
+    pub(super) fn seen_since_boot(&self, online: &CpuSet) -> CpuSet {
+        let permitted = self.permitted(online);
         let counts = self.counts.iter().map(|(&cpu, &count)| (cpu, count));
         let busiest = busiest(permitted.as_ref(), counts);
         let is_known = self.effective.is_some() || self.total() > 0;
@@ -24,25 +24,29 @@ impl Interrupt {
         busiest.or(permitted.filter(|_| is_known)).unwrap_or_default()
     }
 
-    /// The cpus it may be on now; `None` where the kernel does not say.
-    fn permitted(&self) -> Option<CpuSet> {
-        let Some(effective) = &self.effective else { return self.allowed.clone() };
-        let both = self.allowed.as_ref().map(|allowed| allowed.intersection(effective));
+    /// The cpus it may be on now; `None` where the kernel does not say. If its mask has offline cpus only, it is on any
+    /// other.
+    fn permitted(&self, online: &CpuSet) -> Option<CpuSet> {
+        let allowed = self.allowed.as_ref().map(|allowed| allowed.intersection(online));
+        let allowed = allowed.filter(|allowed| !allowed.is_empty());
+        let Some(effective) = &self.effective else { return allowed };
+        let both = allowed.map(|allowed| allowed.intersection(effective));
         // A new mask may wait for the next interrupt: until then the effective one holds.
         Some(both.filter(|both| !both.is_empty()).unwrap_or_else(|| effective.clone()))
     }
 }
 
-/// Takes what happened in an interval for where each interrupt goes, if it came there.
+/// Takes what happened in an interval for where each interrupt goes among the cpus `online`, if it came there.
 pub(super) fn note_interval<'a>(
     interrupts: &mut [Interrupt],
+    online: &CpuSet,
     rates: impl Iterator<Item = &'a InterruptRate>,
 ) {
     let rates: BTreeMap<&InterruptId, &InterruptRate> = rates.map(|rate| (&rate.id, rate)).collect();
     for interrupt in interrupts {
         let Some(rate) = rates.get(&interrupt.id) else { continue };
         let counts = rate.by_cpu.iter().map(|(&cpu, rate)| (cpu, rate.0));
-        if let Some(busiest) = busiest(interrupt.permitted().as_ref(), counts) {
+        if let Some(busiest) = busiest(interrupt.permitted(online).as_ref(), counts) {
             interrupt.goes_to = busiest;
         }
     }

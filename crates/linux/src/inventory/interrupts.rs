@@ -92,6 +92,7 @@ pub struct SpecialInterrupt {
 pub(super) fn read(tree: &Tree, table: &Table, devices: &[PciDevice]) -> Result<Vec<Interrupt>, Malformed> {
     let debugged: BTreeSet<u32> = tree.numbered(DEBUG, "").into_iter().collect();
     let owners = InterruptOwners::new(devices);
+    let online: CpuSet = table.cpus.iter().copied().collect();
     let interrupt = |line: &Line| {
         let file = |name: &str| format!("proc/irq/{}/{name}", line.number);
         let used_by = owners.devices(line);
@@ -119,7 +120,7 @@ pub(super) fn read(tree: &Tree, table: &Table, devices: &[PciDevice]) -> Result<
             interface,
             queue: queue.flatten(),
         };
-        interrupt.goes_to = interrupt.seen_since_boot();
+        interrupt.goes_to = interrupt.seen_since_boot(&online);
         Ok(interrupt)
     };
     let mut interrupts: Vec<Interrupt> = table.lines.iter().map(interrupt).collect::<Result<_, _>>()?;

@@ -74,7 +74,8 @@ impl Observation {
     pub fn next(&self, probe: &Probe) -> Result<Self, ProbeError> {
         let mut inventory = probe.inventory_after(&self.inventory)?;
         let rates = Rates::between(&self.inventory, &inventory);
-        handling::note_interval(&mut inventory.interrupts, rates.iter().flat_map(|rates| &rates.interrupts));
+        let seen = rates.iter().flat_map(|rates| &rates.interrupts);
+        handling::note_interval(&mut inventory.interrupts, &inventory.machine.online(), seen);
         let mut next = Self { rates, received: probe.received()?, ..Self::single(inventory) };
         let programs = next.programs();
         if let (Some(rates), Some(earlier), Some(now)) = (&mut next.rates, &self.received, &next.received) {
