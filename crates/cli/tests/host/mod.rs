@@ -422,7 +422,30 @@ fn both_halves_of_a_capture_are_of_one_host() {
     fs::remove_dir_all(&earlier).expect("a folder");
     hosts::two_socket_server().earlier(10.0).write_to(&earlier).expect("a tree can be written");
     let refused = failure(&["host", "show", "--root", &root], Path::new("."));
-    assert!(refused.contains("is not at the host of the second: its list of NUMA nodes is"), "{refused}");
+    assert!(refused.contains("is not at the host of the second: its list of present cpus is"), "{refused}");
+}
+
+/// Masks may have cpus that are not plugged in. What they may have is in a capture, so that they can be restored there.
+#[test]
+fn a_mask_beyond_the_online_cpus_is_given_back_in_a_capture() {
+    let mut tree = hosts::steered();
+    tree.put("sys/devices/system/cpu/possible", "0-15");
+    tree.put("sys/class/net/eth0/queues/rx-0/rps_cpus", "f000");
+    let (folder, root) = written(&tree);
+    assert!(warmcore(&["host", "capture", "copy", "--root", &root], folder.path()).status.success());
+    for set in ["possible", "present"] {
+        assert!(folder.path().join("copy/sys/devices/system/cpu").join(set).is_file(), "{set}");
+    }
+    let plan = "schema = 1\nmachine = { cpus = \"0-7\", nodes = [\"0-7\"] }\n[[lines]]\n\
+                set = { rps_cpus = { interface = \"eth0\", queue = 0, cpus = \"1\" } }\n";
+    fs::write(folder.path().join("plan.toml"), plan).expect("a plan can be written");
+    let apply = ["host", "apply", "plan.toml", "--yes", "--root", "copy", "--journal", "journals"];
+    for command in [&apply[..], &["host", "undo", "--journal", "journals"]] {
+        let output = warmcore(command, folder.path());
+        assert!(output.status.success(), "{command:?}: {}", text(&output.stderr));
+    }
+    let mask = fs::read_to_string(folder.path().join("copy/sys/class/net/eth0/queues/rx-0/rps_cpus"));
+    assert_eq!(mask.expect("a mask").trim(), "f000");
 }
 
 #[test]

@@ -97,6 +97,8 @@ pub struct Inventory {
     pub conditions: HostConditions,
     /// The cpus that are present, online or not; `None` where the kernel does not say.
     pub present: Option<CpuSet>,
+    /// The cpus that may be plugged in while it runs, which masks may have as well.
+    pub possible: Option<CpuSet>,
     /// The cpus of each NUMA node that has any, in order of node number.
     pub nodes: Vec<CpuSet>,
     /// Cpus that need special treatment: offline, isolated, tickless or slow.
@@ -220,6 +222,7 @@ impl Probe {
             uptime,
             conditions: self.host(),
             present: tree.cpus(PRESENT)?,
+            possible: tree.cpus(POSSIBLE)?,
             nodes: nodes(tree)?,
             special_cpus: special_cpus(tree, &online)?,
             processors: processors::read(tree, &online, &table)?,
@@ -296,6 +299,7 @@ impl Inventory {
 }
 
 const ONLINE: &str = "sys/devices/system/cpu/online";
+const POSSIBLE: &str = "sys/devices/system/cpu/possible";
 const PRESENT: &str = "sys/devices/system/cpu/present";
 
 /// The file with the uptime.
