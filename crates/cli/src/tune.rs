@@ -134,19 +134,8 @@ fn undo_report(undone: &UndoReport) -> String {
 fn incomplete(undone: &UndoReport, journal: &Path) -> miette::Report {
     let path = journal.display();
     let mut text = String::from("not everything is as it was before:");
-    for (set, outcome) in &undone.outcomes {
-        match outcome {
-            UndoOutcome::ChangedByOthers(now) => {
-                text += &format!("\n{set}: somebody else has set it to {now} since");
-            }
-            UndoOutcome::Failed(problem) => text += &format!("\n{set}: cannot be restored: {problem}"),
-            UndoOutcome::Away => {
-                text += &format!(
-                    "\n{set}: its interface is no longer there: removed, or moved to another namespace"
-                );
-            }
-            UndoOutcome::Restored | UndoOutcome::Untouched | UndoOutcome::Gone => {}
-        }
+    for open in undone.open_settings() {
+        text += &format!("\n{open}");
     }
     for Damage { line, problem } in &undone.damage {
         text += &format!("\n{path}:{line}: cannot be read, so what it changed may be in force: {problem}");

@@ -4,9 +4,10 @@
 //! The kernel numbers interfaces (`ifindex` in `Documentation/ABI/testing/sysfs-class-net`). The number stays with a new
 //! name. A driver that is loaded anew gives a new number; then the device tells that it is the same interface.
 
-use super::plan::{Setting, check_address};
+use super::plan::Setting;
 use super::step::Step;
 use super::system::System;
+use crate::inventory::PciAddress;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -39,7 +40,7 @@ impl InterfaceIdentity {
 fn device(name: &str, system: &dyn System) -> Option<String> {
     let path = system.link(&format!("{INTERFACES}/{name}")).ok()?;
     let mut names = path.iter().rev().filter_map(|name| name.to_str());
-    names.find(|name| check_address(name).is_ok()).map(str::to_owned)
+    names.find(|name| name.parse::<PciAddress>().is_ok()).map(str::to_owned)
 }
 
 /// Where the interface of a step is now.
