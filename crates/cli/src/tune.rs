@@ -72,6 +72,7 @@ fn take_back(arguments: &UndoArguments) -> miette::Result<()> {
     }
     let disk = root_of(&directory)?.map(|root| Disk::below(&root));
     let journal = match &disk {
+        Some(disk) if arguments.force => directory.open_by_force(disk).into_diagnostic()?,
         Some(disk) => open(&directory, disk)?,
         None => None,
     };
@@ -113,6 +114,9 @@ fn undo_report(undone: &UndoReport) -> String {
     if undone.boot_unknown {
         text += "Whether the machine was restarted since is unknown: the boot id cannot be read. Every value was compared \
                  instead.\n";
+    }
+    if undone.namespace_gone {
+        text += "The network namespace of the plan is gone, and the settings of its interfaces with it.\n";
     }
     let gone = undone.outcomes.iter().filter(|(_, fate)| *fate == UndoOutcome::Gone).count();
     text += &match undone.restored() {

@@ -30,6 +30,11 @@ impl InterfaceIdentity {
         Self::read(set.interface()?, system)
     }
 
+    /// Whether it has a device, which goes back to the first namespace when its own one ends, with its values.
+    pub(super) const fn has_device(&self) -> bool {
+        self.device.is_some()
+    }
+
     fn read(name: &str, system: &dyn System) -> Option<Self> {
         let number = system.read(&format!("{INTERFACES}/{name}/ifindex")).ok()?;
         Some(Self { ifindex: number.trim().parse().ok()?, device: device(name, system) })

@@ -39,6 +39,8 @@ pub struct UndoReport {
     pub renamed: BTreeMap<String, String>,
     /// Whether the machine was rebooted since, which reset all settings.
     pub restarted: bool,
+    /// Whether the network namespace of the changes is gone, and the settings of its interfaces with it.
+    pub namespace_gone: bool,
     /// Whether it could not be told if the machine was rebooted since.
     pub boot_unknown: bool,
     /// The lines of the journal that could not be read. What they changed may be in force.
@@ -64,8 +66,6 @@ impl UndoReport {
         !self.outcomes.iter().any(|(_, outcome)| outcome.is_open())
     }
 
-    /// The number of restored values.
-    #[must_use]
     /// Each setting that may not have its original value, and why, in words.
     #[must_use]
     pub fn open_settings(&self) -> Vec<String> {
@@ -83,6 +83,8 @@ impl UndoReport {
         open.collect()
     }
 
+    /// The number of restored values.
+    #[must_use]
     pub fn restored(&self) -> usize {
         self.outcomes.iter().filter(|(_, outcome)| *outcome == UndoOutcome::Restored).count()
     }
