@@ -156,7 +156,7 @@ impl Root {
         }
         let (directory, name, permissions) = self.resolved(file)?;
         let created = create_beside(&directory, &name);
-        let (temporary, mut new) = created.map_err(|error| explain_full(error, &self.path))?;
+        let (temporary, mut new) = created.map_err(|error| explained(error, &self.path))?;
         let written = write_once(&mut new, text)
             .and_then(|()| new.set_permissions(permissions))
             .and_then(|()| Ok(sys::renameat(&directory, &temporary, &directory, &name)?));
@@ -164,7 +164,7 @@ impl Root {
             // What matters is the first error.
             let _ = sys::unlinkat(&directory, &temporary, AtFlags::empty());
         }
-        written.map_err(|error| explain_full(error, &self.path))
+        written.map_err(|error| explained(error, &self.path))
     }
 
     /// Opens `path`, which has no leading slash.
@@ -228,12 +228,18 @@ fn target_of(directory: impl AsFd, name: impl rustix::path::Arg) -> io::Result<P
     Ok(OsString::from_vec(target.into_bytes()).into())
 }
 
-/// The error of a copy on a full disk. Its number means something else where the kernel takes a value.
-fn explain_full(error: io::Error, root: &Path) -> io::Error {
-    if !matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded) {
-        return error;
-    }
-    let problem = format!("no space is left on the disk of `{}` ({error}): free some", root.display());
+/// The error of a copy on a full or read-only disk. Its number means something else where the kernel takes a value.
+fn explained(error: io::Error, root: &Path) -> io::Error {
+    let root = root.display();
+    let problem = match error.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+            format!("no space is left on the disk of `{root}` ({error}): free some")
+        }
+        ErrorKind::ReadOnlyFilesystem | ErrorKind::PermissionDenied => format!(
+            "the folder `{root}` is read-only here ({error}): expected one that this user may write to, such as a copy of it"
+        ),
+        _ => return error,
+    };
     io::Error::new(error.kind(), problem)
 }
 

@@ -449,6 +449,28 @@ fn a_mask_beyond_the_online_cpus_is_given_back_in_a_capture() {
 }
 
 #[test]
+fn what_stands_in_place_of_the_interrupts_is_said_by_the_picture_and_by_the_refusal_of_a_plan() {
+    let pipe = |file: &Path| assert!(Command::new("mkfifo").arg(file).status().expect("mkfifo").success());
+    let large = |file: &Path| {
+        fs::File::create(file).and_then(|file| file.set_len(200 << 20)).expect("a sparse file");
+    };
+    for (plant, why) in [
+        (&pipe as &dyn Fn(&Path), "proc/interrupts is not read: it is a pipe, expected a regular file"),
+        (&large, "proc/interrupts is not read: it has more than 67108864 bytes"),
+    ] {
+        let (folder, root) = written(&hosts::small_vm());
+        let file = Path::new(&root).join("proc/interrupts");
+        fs::remove_file(&file).expect("a table");
+        plant(&file);
+        let picture = words(&shown(&["--root", &root], Path::new(".")));
+        assert!(picture.contains(&format!("Not seen: {why}")), "{picture}");
+        let refused = failure(&["host", "plan", "--root", &root], folder.path());
+        let refused = words(&refused.replace('│', " "));
+        assert!(refused.contains("no plan: ") && refused.contains(why), "{refused}");
+    }
+}
+
+#[test]
 fn control_characters_of_a_host_are_escaped_in_its_page() {
     let mut tree = hosts::small_vm();
     let cpuinfo = tree.files["proc/cpuinfo"].replace("model name\t: ", "model name\t: \x1b[31mred\u{202e}");

@@ -226,7 +226,7 @@ impl Probe {
             nodes: nodes(tree)?,
             special_cpus: special_cpus(tree, &online)?,
             processors: processors::read(tree, &online, &table)?,
-            blind_spots: blind_spot::find(&table, &interrupts, uptime),
+            blind_spots: blind_spot::find(tree, &table, &interrupts, uptime),
             interrupts,
             special_interrupts: interrupts::special(&table),
             default_affinity: mask::cpus(tree, "proc/irq/default_smp_affinity")?,
