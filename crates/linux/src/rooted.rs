@@ -167,6 +167,26 @@ impl Root {
         written.map_err(|error| explained(error, &self.path))
     }
 
+    /// Removes what processes that were killed while they wrote `file` have left beside it. On this machine that is nothing.
+    pub(crate) fn remove_left(&self, file: &Path) -> io::Result<()> {
+        if self.is_live() {
+            return Ok(());
+        }
+        let (directory, name, _) = self.resolved(file)?;
+        let listed = open_beneath(&directory, Path::new("."), OFlags::RDONLY | OFlags::DIRECTORY)?;
+        for entry in Dir::new(listed)? {
+            let entry = entry?;
+            let is_file = || {
+                statat(&directory, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW)
+                    .map(|found| FileType::from_raw_mode(found.st_mode) == FileType::RegularFile)
+            };
+            if is_temporary(entry.file_name().to_bytes(), name.as_bytes()) && is_file()? {
+                sys::unlinkat(&directory, entry.file_name(), AtFlags::empty())?;
+            }
+        }
+        Ok(())
+    }
+
     /// Opens `path`, which has no leading slash.
     fn open(&self, path: &Path, flags: OFlags) -> io::Result<OwnedFd> {
         let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
@@ -243,6 +263,16 @@ fn explained(error: io::Error, root: &Path) -> io::Error {
     io::Error::new(error.kind(), problem)
 }
 
+/// The digits at the end of a temporary name.
+const DIGITS: usize = 16;
+
+/// Whether `found` is a name that [`create_beside`] makes for the file `name`.
+fn is_temporary(found: &[u8], name: &[u8]) -> bool {
+    let rest = found.strip_prefix(b".").and_then(|rest| rest.strip_prefix(name)?.strip_prefix(b"."));
+    let is_digit = |byte: &u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    rest.is_some_and(|digits| digits.len() == DIGITS && digits.iter().all(is_digit))
+}
+
 /// Creates a file in `directory` with a name that nobody can foresee, and that says what it belongs to.
 fn create_beside(directory: &OwnedFd, name: &OsStr) -> io::Result<(OsString, File)> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | CAREFUL;
@@ -250,7 +280,7 @@ fn create_beside(directory: &OwnedFd, name: &OsStr) -> io::Result<(OsString, Fil
         let mut temporary = OsString::from(".");
         temporary.push(name);
         // Each state has keys of its own, which the system drew at random.
-        temporary.push(format!(".{:016x}", RandomState::new().build_hasher().finish()));
+        temporary.push(format!(".{:0DIGITS$x}", RandomState::new().build_hasher().finish()));
         match sys::openat(directory, &temporary, flags, Mode::RUSR | Mode::WUSR) {
             Ok(file) => return Ok((temporary, file.into())),
             Err(Errno::EXIST) => {}

@@ -140,6 +140,7 @@ impl Restorer<'_> {
             Err(LocateError::Absent(_)) => return UndoOutcome::Gone,
             Err(error) => return UndoOutcome::Failed(error.to_string()),
         };
+        place.remove_left(system);
         let now = match place.read(system) {
             Ok(now) => now,
             Err(error) if is_absent(&error) => return UndoOutcome::Gone,
