@@ -74,7 +74,8 @@ impl UndoReport {
                 UndoOutcome::ChangedByOthers(now) => format!("somebody else has set it to {now} since"),
                 UndoOutcome::Failed(problem) => format!("cannot be restored: {problem}"),
                 UndoOutcome::Away => {
-                    "its interface is no longer there: removed, or moved to another namespace".to_owned()
+                    "its interface is no longer there: removed, or moved to another network namespace"
+                        .to_owned()
                 }
                 UndoOutcome::Restored | UndoOutcome::Untouched | UndoOutcome::Gone => return None,
             };
