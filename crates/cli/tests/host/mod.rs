@@ -436,7 +436,8 @@ fn a_mask_beyond_the_online_cpus_is_given_back_in_a_capture() {
     for set in ["possible", "present"] {
         assert!(folder.path().join("copy/sys/devices/system/cpu").join(set).is_file(), "{set}");
     }
-    let plan = "schema = 1\nmachine = { cpus = \"0-7\", nodes = [\"0-7\"] }\n[[lines]]\n\
+    let plan = "schema = 1\nmachine = { cpus = \"0-7\", nodes = [\"0-7\"], interfaces = [{ name = \"eth0\", driver = \"ice\", \
+                receive_queues = 2, transmit_queues = 2 }] }\n[[lines]]\n\
                 set = { rps_cpus = { interface = \"eth0\", queue = 0, cpus = \"1\" } }\n";
     fs::write(folder.path().join("plan.toml"), plan).expect("a plan can be written");
     let apply = ["host", "apply", "plan.toml", "--yes", "--root", "copy", "--journal", "journals"];

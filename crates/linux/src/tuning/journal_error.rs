@@ -73,7 +73,8 @@ pub enum JournalError {
     },
     /// The network namespace of the changes is gone.
     #[error(
-        "the plan was applied in the network namespace {}, which is gone, and the settings of its interfaces with it: \
+        "the plan was applied in the network namespace {}, which is gone as far as can be seen here, and the settings of \
+         its interfaces with it: \
          `warmcore host undo --force --journal {}` restores what else it changed, and closes the journal",
         namespace.escape_debug(), directory_of(path)
     )]

@@ -5,6 +5,7 @@
 //! second. What is written to `/sys/class/net` then changes interfaces of another namespace.
 
 use super::system::{System, is_absent};
+use rustix::process::geteuid;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::{fs, io};
@@ -57,7 +58,7 @@ fn names(text: &str) -> BTreeSet<String> {
 }
 
 /// Whether the network namespace `link`, such as `net:[4026531840]`, is gone: no process is in it, no file or mount holds it.
-/// What may not be seen counts as there.
+/// For others than root, what may not be seen counts as there; of root's own machine a sandbox may hide a process or two.
 pub(super) fn is_gone(link: &str) -> bool {
     // Whether none of these links is it.
     let are_others = |directory: &Path| -> io::Result<bool> {
@@ -78,8 +79,7 @@ pub(super) fn is_gone(link: &str) -> bool {
     let Ok(entries) = fs::read_dir("/proc") else { return false };
     let mut processes = entries.flatten().map(|entry| entry.path()).filter(|path| is_process(path));
     let unused = processes.all(|process| match of_process(&process) {
-        // It has ended.
-        Err(error) => is_absent(&error),
+        Err(error) => is_none(&error),
         Ok(unused) => unused,
     });
     // A namespace with a name is mounted: by `ip netns`, for instance.
@@ -91,9 +91,14 @@ pub(super) fn is_gone(link: &str) -> bool {
 fn leads_to(path: &Path, wanted: &str) -> io::Result<bool> {
     match fs::read_link(path) {
         Ok(found) => Ok(found == Path::new(wanted)),
-        Err(error) if is_absent(&error) => Ok(false),
+        Err(error) if is_none(&error) => Ok(false),
         Err(error) => Err(error),
     }
+}
+
+/// Whether what gives `error` tells nothing: it has ended, or is hidden even from root.
+fn is_none(error: &io::Error) -> bool {
+    is_absent(error) || error.kind() == io::ErrorKind::PermissionDenied && geteuid().is_root()
 }
 
 #[cfg(test)]
