@@ -430,13 +430,13 @@ mod tests {
 
     #[test]
     fn a_full_disk_is_reported_as_one() {
-        let full = explain_full(Errno::NOSPC.into(), Path::new("/copy"));
+        let full = explained(Errno::NOSPC.into(), Path::new("/copy"));
         assert!(
             full.to_string().starts_with("no space is left on the disk of `/copy` (No space left"),
             "{full}"
         );
         assert_eq!(full.raw_os_error(), None, "not the number by which a kernel refuses a value");
-        let other = explain_full(Errno::IO.into(), Path::new("/copy"));
+        let other = explained(Errno::IO.into(), Path::new("/copy"));
         assert_eq!(other.raw_os_error(), Some(Errno::IO.raw_os_error()));
     }
 
