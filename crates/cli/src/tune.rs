@@ -72,6 +72,7 @@ fn take_back(arguments: &UndoArguments) -> miette::Result<()> {
     }
     let disk = root_of(&directory)?.map(|root| Disk::below(&root));
     let journal = match &disk {
+        Some(disk) if arguments.force => directory.open_by_force(disk).into_diagnostic()?,
         Some(disk) => open(&directory, disk)?,
         None => None,
     };
@@ -114,6 +115,9 @@ fn undo_report(undone: &UndoReport) -> String {
         text += "Whether the machine was restarted since is unknown: the boot id cannot be read. Every value was compared \
                  instead.\n";
     }
+    if undone.namespace_gone {
+        text += "The network namespace of the plan is gone, and the settings of its interfaces with it.\n";
+    }
     let gone = undone.outcomes.iter().filter(|(_, fate)| *fate == UndoOutcome::Gone).count();
     text += &match undone.restored() {
         0 if undone.is_complete() => {
@@ -134,19 +138,8 @@ fn undo_report(undone: &UndoReport) -> String {
 fn incomplete(undone: &UndoReport, journal: &Path) -> miette::Report {
     let path = journal.display();
     let mut text = String::from("not everything is as it was before:");
-    for (set, outcome) in &undone.outcomes {
-        match outcome {
-            UndoOutcome::ChangedByOthers(now) => {
-                text += &format!("\n{set}: somebody else has set it to {now} since");
-            }
-            UndoOutcome::Failed(problem) => text += &format!("\n{set}: cannot be restored: {problem}"),
-            UndoOutcome::Away => {
-                text += &format!(
-                    "\n{set}: its interface is no longer there: removed, or moved to another namespace"
-                );
-            }
-            UndoOutcome::Restored | UndoOutcome::Untouched | UndoOutcome::Gone => {}
-        }
+    for open in undone.open_settings() {
+        text += &format!("\n{open}");
     }
     for Damage { line, problem } in &undone.damage {
         text += &format!("\n{path}:{line}: cannot be read, so what it changed may be in force: {problem}");

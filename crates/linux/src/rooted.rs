@@ -156,7 +156,7 @@ impl Root {
         }
         let (directory, name, permissions) = self.resolved(file)?;
         let created = create_beside(&directory, &name);
-        let (temporary, mut new) = created.map_err(|error| explain_full(error, &self.path))?;
+        let (temporary, mut new) = created.map_err(|error| explained(error, &self.path))?;
         let written = write_once(&mut new, text)
             .and_then(|()| new.set_permissions(permissions))
             .and_then(|()| Ok(sys::renameat(&directory, &temporary, &directory, &name)?));
@@ -164,7 +164,27 @@ impl Root {
             // What matters is the first error.
             let _ = sys::unlinkat(&directory, &temporary, AtFlags::empty());
         }
-        written.map_err(|error| explain_full(error, &self.path))
+        written.map_err(|error| explained(error, &self.path))
+    }
+
+    /// Removes what processes that were killed while they wrote `file` have left beside it. On this machine that is nothing.
+    pub(crate) fn remove_left(&self, file: &Path) -> io::Result<()> {
+        if self.is_live() {
+            return Ok(());
+        }
+        let (directory, name, _) = self.resolved(file)?;
+        let listed = open_beneath(&directory, Path::new("."), OFlags::RDONLY | OFlags::DIRECTORY)?;
+        for entry in Dir::new(listed)? {
+            let entry = entry?;
+            let is_file = || {
+                statat(&directory, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW)
+                    .map(|found| FileType::from_raw_mode(found.st_mode) == FileType::RegularFile)
+            };
+            if is_temporary(entry.file_name().to_bytes(), name.as_bytes()) && is_file()? {
+                sys::unlinkat(&directory, entry.file_name(), AtFlags::empty())?;
+            }
+        }
+        Ok(())
     }
 
     /// Opens `path`, which has no leading slash.
@@ -228,13 +248,29 @@ fn target_of(directory: impl AsFd, name: impl rustix::path::Arg) -> io::Result<P
     Ok(OsString::from_vec(target.into_bytes()).into())
 }
 
-/// The error of a copy on a full disk. Its number means something else where the kernel takes a value.
-fn explain_full(error: io::Error, root: &Path) -> io::Error {
-    if !matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded) {
-        return error;
-    }
-    let problem = format!("no space is left on the disk of `{}` ({error}): free some", root.display());
+/// The error of a copy on a full or read-only disk. Its number means something else where the kernel takes a value.
+fn explained(error: io::Error, root: &Path) -> io::Error {
+    let root = root.display();
+    let problem = match error.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+            format!("no space is left on the disk of `{root}` ({error}): free some")
+        }
+        ErrorKind::ReadOnlyFilesystem | ErrorKind::PermissionDenied => format!(
+            "the folder `{root}` is read-only here ({error}): expected one that this user may write to, such as a copy of it"
+        ),
+        _ => return error,
+    };
     io::Error::new(error.kind(), problem)
+}
+
+/// The digits at the end of a temporary name.
+const DIGITS: usize = 16;
+
+/// Whether `found` is a name that [`create_beside`] makes for the file `name`.
+fn is_temporary(found: &[u8], name: &[u8]) -> bool {
+    let rest = found.strip_prefix(b".").and_then(|rest| rest.strip_prefix(name)?.strip_prefix(b"."));
+    let is_digit = |byte: &u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    rest.is_some_and(|digits| digits.len() == DIGITS && digits.iter().all(is_digit))
 }
 
 /// Creates a file in `directory` with a name that nobody can foresee, and that says what it belongs to.
@@ -244,7 +280,7 @@ fn create_beside(directory: &OwnedFd, name: &OsStr) -> io::Result<(OsString, Fil
         let mut temporary = OsString::from(".");
         temporary.push(name);
         // Each state has keys of its own, which the system drew at random.
-        temporary.push(format!(".{:016x}", RandomState::new().build_hasher().finish()));
+        temporary.push(format!(".{:0DIGITS$x}", RandomState::new().build_hasher().finish()));
         match sys::openat(directory, &temporary, flags, Mode::RUSR | Mode::WUSR) {
             Ok(file) => return Ok((temporary, file.into())),
             Err(Errno::EXIST) => {}
@@ -394,13 +430,13 @@ mod tests {
 
     #[test]
     fn a_full_disk_is_reported_as_one() {
-        let full = explain_full(Errno::NOSPC.into(), Path::new("/copy"));
+        let full = explained(Errno::NOSPC.into(), Path::new("/copy"));
         assert!(
             full.to_string().starts_with("no space is left on the disk of `/copy` (No space left"),
             "{full}"
         );
         assert_eq!(full.raw_os_error(), None, "not the number by which a kernel refuses a value");
-        let other = explain_full(Errno::IO.into(), Path::new("/copy"));
+        let other = explained(Errno::IO.into(), Path::new("/copy"));
         assert_eq!(other.raw_os_error(), Some(Errno::IO.raw_os_error()));
     }
 

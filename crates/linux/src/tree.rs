@@ -91,6 +91,19 @@ impl Tree {
         }
     }
 
+    /// Why `file` is not read although something has its name: it is no regular file, or longer than any of a kernel.
+    pub(crate) fn refused(&self, file: &str) -> Option<String> {
+        match self {
+            // An error of the system has a number.
+            Self::Directory(root) => {
+                let error = root.read(Path::new(file)).err()?;
+                error.raw_os_error().is_none().then(|| error.to_string())
+            }
+            Self::Fake(_) => None,
+            Self::Recorded(tree, _) => tree.refused(file),
+        }
+    }
+
     /// Reads the trimmed text of `file`; `None` if it is hidden.
     pub(crate) fn text(&self, file: impl AsRef<Path>) -> Option<String> {
         self.filtered(file, str::to_owned)

@@ -75,8 +75,41 @@ pub(super) fn sentence(of: &Finding, inventory: &Inventory) -> String {
             },
             better("no packets are taken in on")
         ),
+        FindingKind::OneHotQueue => hot_queue(of, inventory),
         FindingKind::Rival => rival(of, inventory),
     }
+}
+
+/// How much one queue takes, why that is bad, and what spreads it.
+fn hot_queue(of: &Finding, inventory: &Inventory) -> String {
+    let card = inventory.interfaces.iter().find(|card| Some(&card.name) == of.interface.as_ref());
+    let (Some(card), Some(queue)) = (card, of.queue) else { return String::new() };
+    let (name, count) = (visible(&card.name), card.receive.len());
+    let evened = format!("`ethtool -X {name} equal {count}` makes it even");
+    let table = card.driver_settings.as_ref().and_then(|settings| settings.indirection.as_ref());
+    let table = match table.map(|table| (table.0.iter().filter(|&&of| of == queue).count(), table.0.len())) {
+        Some((own, all)) if own * count > all + count => {
+            format!("its RSS table gives that queue {own} of {all} entries: {evened}")
+        }
+        Some(_) => {
+            "its RSS table is even, so a few connections bring most packets: more of them spread better"
+                .to_owned()
+        }
+        None => format!(
+            "either few connections bring most packets, and more of them spread better, or its RSS table is uneven: see \
+             `ethtool -x {name}`; {evened}"
+        ),
+    };
+    let others = match of.better.is_empty() {
+        true => String::new(),
+        false => format!(", such as {}", cpus(&of.better)),
+    };
+    format!(
+        "One queue of {count} of {name}, rx {queue}, takes {} of the card's packets, so {} limits what the card receives; \
+         {table}. RPS of that queue (`rps_cpus` of rx-{queue}) hands its packets to other cpus{others}.",
+        percent(of.share.unwrap_or(1.0)),
+        cpus(&of.cpus)
+    )
 }
 
 fn rival(of: &Finding, inventory: &Inventory) -> String {

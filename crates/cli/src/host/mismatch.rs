@@ -1,6 +1,6 @@
 //! Words about where packets come in and who reads them.
 
-use super::findings::{self, cpus};
+use super::findings;
 use super::words::percent;
 use crate::terminal::{counted, table};
 use crate::visible::visible;
@@ -17,6 +17,8 @@ const READERS: usize = 4;
 
 /// The most parts of a list of cpus or queues in a cell.
 const PARTS: usize = 4;
+/// The most parts of the list of a reader's cpus.
+const READER_PARTS: usize = 16;
 
 /// The columns of [`rows`].
 pub(super) const HEADER: [&str; 5] =
@@ -37,7 +39,7 @@ pub(super) fn part(mismatch: &Mismatch, inventory: &Inventory) -> String {
             text += &format!("{} of queues in --json.\n", counted(more, "more line"));
         }
     }
-    for line in who_reads(mismatch) {
+    for line in who_reads(mismatch, inventory) {
         text += &format!("{line}\n");
     }
     let findings = findings::sentences(mismatch, inventory);
@@ -96,10 +98,14 @@ fn row(group: &[&QueuePlace]) -> [String; 5] {
 
 /// `set` for a cell: without the end of a list of many parts.
 pub(super) fn short(set: &CpuSet) -> String {
+    first_parts(set, PARTS)
+}
+
+fn first_parts(set: &CpuSet, most: usize) -> String {
     let text = set.to_string();
     let parts: Vec<&str> = text.split(',').collect();
-    match parts.len() > PARTS {
-        true => format!("{},… ({} in all)", parts[..PARTS].join(","), set.len()),
+    match parts.len() > most {
+        true => format!("{},… ({} in all)", parts[..most].join(","), set.len()),
         false => text,
     }
 }
@@ -136,7 +142,7 @@ const fn distance(reach: Reach) -> &'static str {
 }
 
 /// Who reads, and how that is known.
-pub(super) fn who_reads(mismatch: &Mismatch) -> Vec<String> {
+pub(super) fn who_reads(mismatch: &Mismatch, inventory: &Inventory) -> Vec<String> {
     if mismatch.queues.is_empty() {
         return vec!["No receive queue of a card is visible here, or none was used.".to_owned()];
     }
@@ -144,7 +150,7 @@ pub(super) fn who_reads(mismatch: &Mismatch) -> Vec<String> {
         ReaderEvidence::None => {
             let how = "No reader is known: no TCP socket of a busy process was seen to receive. `host show --watch 2` and \
                        a capture see who receives within seconds; `host plan --for NAME` takes your word, as for UDP.";
-            return vec![how.to_owned()];
+            return [how.to_owned()].into_iter().chain(busiest(inventory)).collect();
         }
         ReaderEvidence::Watched => "by what TCP sockets received",
         ReaderEvidence::SinceConnected => "by what open TCP connections have received since they began",
@@ -166,6 +172,32 @@ fn reader(of: &ReaderPlace) -> String {
         (None, Some(bytes)) => format!(", {:.0} MB", bytes.0 as f64 * 1e-6),
         (None, None) => String::new(),
     };
-    let threads = counted(of.threads, "busy thread");
-    format!("{} ({}), {threads} on {}{received}", visible(&of.process), of.pid, cpus(&of.cpus))
+    program(&of.process, of.pid, of.threads, &of.cpus) + &received
+}
+
+/// `server (2000), 32 busy threads on cpus 0-31`.
+fn program(name: &str, pid: u32, threads: usize, cpus: &CpuSet) -> String {
+    let s = if cpus.len() == 1 { "" } else { "s" };
+    let (threads, cpus) = (counted(threads, "busy thread"), first_parts(cpus, READER_PARTS));
+    format!("{} ({pid}), {threads} on cpu{s} {cpus}", visible(name))
+}
+
+/// The programs whose threads are the busiest, one of which may read; `None` where no program is busy.
+fn busiest(inventory: &Inventory) -> Option<String> {
+    let mut programs: Vec<(u32, &str, usize, CpuSet)> = Vec::new();
+    for thread in inventory.threads.iter().filter(|thread| !thread.kernel) {
+        let is_full = programs.len() == READERS;
+        let of_thread = CpuSet::from_iter([thread.last_cpu]);
+        match programs.iter_mut().find(|(pid, ..)| *pid == thread.key.pid) {
+            Some((_, _, threads, cpus)) => {
+                *threads += 1;
+                cpus.extend(of_thread.iter());
+            }
+            None if is_full => {}
+            None => programs.push((thread.key.pid, &thread.process, 1, of_thread)),
+        }
+    }
+    let said = programs.iter().map(|(pid, name, threads, cpus)| program(name, *pid, *threads, cpus));
+    let said: Vec<String> = said.collect();
+    (!said.is_empty()).then(|| format!("Busiest programs: {}.", said.join("; ")))
 }

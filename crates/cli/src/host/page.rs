@@ -22,9 +22,9 @@ pub(super) fn document(observed: &Observation, mismatch: &Mismatch) -> Document 
     Document {
         title: "Who is on which cpu".to_owned(),
         subtitle: format!("{}, {} cpus", inventory.machine.name, inventory.machine.cpus.len()),
-        verdict: verdict(inventory, mismatch),
+        verdict: verdict(observed, mismatch),
         sections: vec![
-            queues(mismatch),
+            queues(mismatch, inventory),
             cpus_section(inventory),
             interfaces(inventory),
             drivers(inventory),
@@ -36,8 +36,10 @@ pub(super) fn document(observed: &Observation, mismatch: &Mismatch) -> Document 
     }
 }
 
-fn verdict(inventory: &Inventory, mismatch: &Mismatch) -> ReportVerdict {
+fn verdict(observed: &Observation, mismatch: &Mismatch) -> ReportVerdict {
+    let inventory = &observed.inventory;
     let said = findings::sentences(mismatch, inventory).into_iter().chain(words::circumstances(inventory));
+    let said = said.chain(words::restarted(observed.rates.as_ref()));
     let figure = |count: usize, meaning: &str| KeyFigure {
         value: count.to_string(),
         half_width: String::new(),
@@ -82,11 +84,11 @@ fn or_unknown<T: ToString>(value: Option<T>) -> String {
     value.map(|value| value.to_string()).unwrap_or_default()
 }
 
-fn queues(mismatch: &Mismatch) -> Section {
+fn queues(mismatch: &Mismatch, inventory: &Inventory) -> Section {
     let rows = words_of::rows(mismatch).into_iter().map(|[queues, rest @ ..]| row(queues, rest));
     let caption = "Receive queues of cards, those that behave alike in one row";
     let block = table("by-queue", caption, &words_of::HEADER, rows.collect());
-    let notes = words_of::who_reads(mismatch).into_iter().map(Block::Note);
+    let notes = words_of::who_reads(mismatch, inventory).into_iter().map(Block::Note);
     let intro = "A packet costs more the farther its reader is from the cpu that takes it in.";
     let blocks = std::iter::once(block).chain(notes).collect();
     section("How far is each queue from its readers?", "queues", intro, blocks)

@@ -20,7 +20,8 @@ pub(super) fn picture(observed: &Observation, mismatch: &Mismatch) -> String {
     text += &mismatch::part(mismatch, inventory);
     text += &cpus(inventory, rates);
     text += &interfaces(inventory);
-    for line in driver::lines(inventory).into_iter().chain(words::circumstances(inventory)) {
+    let lines = driver::lines(inventory).into_iter().chain(words::circumstances(inventory));
+    for line in lines.chain(words::restarted(rates)) {
         text += &format!("{line}\n");
     }
     for line in words::unseen(inventory) {

@@ -8,6 +8,7 @@ use crate::misuse::{OrMisuse, misuse};
 use crate::{documents, folder, messages, terminal};
 use miette::{IntoDiagnostic, miette};
 use std::path::Path;
+use warmcore_linux::inventory::{BlindSpot, Inventory};
 use warmcore_record::atomic_file;
 use warmcore_study::placement::{HostPlacement, Request, Target, Unplaceable, place};
 
@@ -39,6 +40,7 @@ pub(crate) fn run(arguments: &PlanArguments) -> miette::Result<()> {
     let placement = place(&observed, &request).map_err(|why| match why {
         Unplaceable::NoThreads(_) if arguments.subject.is_some() => misuse(format!("--for: {why}")),
         Unplaceable::NoInterface { .. } | Unplaceable::Unchangeable { .. } => misuse(format!("--nic: {why}")),
+        why @ Unplaceable::NoQueues => unread(&observed.inventory, &why),
         why => no_plan(&why),
     })?;
     let changes = placement.lines.iter().filter(|line| line.changes).count();
@@ -63,6 +65,15 @@ pub(crate) fn run(arguments: &PlanArguments) -> miette::Result<()> {
 
 fn no_plan(why: &Unplaceable) -> miette::Report {
     miette!("no plan: {why}")
+}
+
+/// The refusal where no interrupt is seen, with what stands in place of their file.
+fn unread(inventory: &Inventory, why: &Unplaceable) -> miette::Report {
+    let is_unread = |spot: &&BlindSpot| matches!(spot, BlindSpot::InterruptsUnread(_));
+    match inventory.blind_spots.iter().find(is_unread) {
+        Some(spot) => miette!("no plan: {why}; {spot}"),
+        None => no_plan(why),
+    }
 }
 
 /// Says with --verbose what is planned for, and with which costs.

@@ -3,8 +3,8 @@
 use crate::visible::visible;
 use std::collections::{BTreeMap, BTreeSet};
 use warmcore_linux::inventory::{
-    CpuRates, CpuTimes, Cpuset, Interface, Interrupt, InterruptId, Managed, OnCpu, Processor, Rival, Thread,
-    ThreadKey,
+    CpuRates, CpuTimes, Cpuset, Interface, InterfaceRate, Interrupt, InterruptId, Managed, OnCpu, Processor,
+    Rival, Thread, ThreadKey,
 };
 use warmcore_linux::{Inventory, Rates};
 use warmcore_topology::CpuSet;
@@ -173,6 +173,20 @@ pub(crate) fn steering(interface: &Interface) -> [String; 3] {
         interface.transmit.iter().any(|queue| queue.xps_receive.as_ref().is_some_and(|of| !of.is_empty()));
     let rfs = if flows == 0 { "off".to_owned() } else { format!("{flows} flows") };
     [rps, rfs, if by_queue { format!("{xps}, by receive queue") } else { xps }]
+}
+
+/// Interfaces whose rate of packets is unknown, a sentence each.
+pub(crate) fn restarted(rates: Option<&Rates>) -> Vec<String> {
+    let interfaces = rates.iter().flat_map(|rates| &rates.interfaces);
+    let restarted = interfaces.filter(|of| of.received.is_none());
+    let sentence = |of: &InterfaceRate| {
+        format!(
+            "{} counts fewer packets than at the first look: its driver was loaded again, or it was made anew, so its rate is \
+             unknown until the next look.",
+            visible(&of.name)
+        )
+    };
+    restarted.map(sentence).collect()
 }
 
 /// What else matters before anything is placed: special cpus, rivals, limits; a sentence each.

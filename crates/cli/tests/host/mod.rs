@@ -88,6 +88,82 @@ fn a_picture_says_who_is_on_which_cpu_and_who_will_interfere() {
 }
 
 #[test]
+fn an_interrupt_is_shown_where_it_came_between_two_looks() {
+    let mut later = hosts::unplugged().hiding("effective_affinity_list");
+    later.put("proc/irq/24/smp_affinity_list", "0-7");
+    let mut earlier = later.earlier(10.0);
+    earlier.put_interrupt_counts(24, &[9_000_000, 0, 0, 0, 0, 10]);
+    later.put_interrupt_counts(24, &[9_000_000, 0, 0, 0, 0, 10_010]);
+    let (_folder, path) = folder_with("");
+    later.write_to(&path).expect("a tree can be written");
+    earlier.write_to(&path.join("earlier")).expect("a tree can be written");
+    let root = path.to_string_lossy();
+    let picture = words(&shown(&["--root", &root], Path::new(".")));
+    assert!(picture.contains("4 interrupts of network interfaces go to cpus 1-2,4,7"), "{picture}");
+    assert!(picture.contains("7 node 0, core 7"), "{picture}");
+    let all = json(&root);
+    assert_eq!(
+        (&all["interrupts"][0]["goes_to"], &all["interrupts"][0]["effective"]),
+        (&"7".into(), &Value::Null)
+    );
+}
+
+#[test]
+fn an_interface_that_was_made_anew_has_no_rate_and_the_picture_says_so() {
+    let (_folder, root) = written(&hosts::small_vm());
+    let counted = Path::new(&root).join("earlier/sys/class/net/eth0/statistics/rx_packets");
+    fs::write(counted, "3000000000\n").expect("a count can be written");
+    let picture = words(&shown(&["--root", &root], Path::new(".")));
+    assert!(picture.contains("eth0 counts fewer packets than at the first look"), "{picture}");
+    let rate = &json(&root)["rates"]["interfaces"][0];
+    assert_eq!((&rate["name"], &rate["received"]), (&"eth0".into(), &Value::Null));
+}
+
+#[test]
+fn one_hot_queue_is_said_with_its_share_its_cpu_and_what_helps() {
+    let mut later = hosts::balanced();
+    let mut earlier = later.earlier(10.0);
+    for number in 24..32_u32 {
+        let count =
+            |count| (0..16).map(|cpu| if cpu == number - 24 { count } else { 0 }).collect::<Vec<u64>>();
+        earlier.put_interrupt_counts(number, &count(1_000));
+        later.put_interrupt_counts(number, &count(if number == 27 { 91_000 } else { 2_000 }));
+    }
+    for (indirection, expected) in [
+        (None, "see `ethtool -x eth0`; `ethtool -X eth0 equal 8` makes it even"),
+        (Some("[3, 3, 3, 3, 3, 3, 0, 1]"), "gives that queue 6 of 8 entries: `ethtool -X eth0 equal 8`"),
+        (Some("[0, 1, 2, 3, 4, 5, 6, 7]"), "its RSS table is even, so a few connections bring most packets"),
+    ] {
+        if let Some(table) = indirection {
+            later.put("warmcore/ethtool/eth0.toml", format!("indirection = {table}"));
+        }
+        let (_folder, path) = folder_with("");
+        later.write_to(&path).expect("a tree can be written");
+        earlier.write_to(&path.join("earlier")).expect("a tree can be written");
+        let picture = words(&shown(&["--root", &path.to_string_lossy()], Path::new(".")));
+        let hot = "One queue of 8 of eth0, rx 3, takes 93% of the card's packets, so cpu 3 limits";
+        assert!(picture.contains(hot) && picture.contains(expected), "{expected}: {picture}");
+        assert!(picture.contains("`rps_cpus` of rx-3"), "{picture}");
+    }
+}
+
+#[test]
+fn every_cpu_of_a_reader_is_said_and_the_busiest_programs_where_none_is_known() {
+    let mut tree = hosts::two_socket_server();
+    for (thread, cpu) in (2000..2008).zip((1..).step_by(3)) {
+        let file = format!("proc/2000/task/{thread}/stat");
+        let moved = tree.files[&file].replacen(&format!(" 17 {} ", thread - 2000), &format!(" 17 {cpu} "), 1);
+        tree.put(file, moved.trim_end());
+    }
+    let (_folder, root) = written(&tree);
+    let picture = words(&shown(&["--root", &root], Path::new(".")));
+    assert!(picture.contains("server (2000), 32 busy threads on cpus 1,4,7-"), "{picture}");
+    let (_folder, root) = written(&hosts::isolated());
+    let picture = words(&shown(&["--root", &root], Path::new(".")));
+    assert!(picture.contains("Busiest programs: poll-4 (900), 4 busy threads on cpus 4-7."), "{picture}");
+}
+
+#[test]
 fn a_large_host_still_fits_a_screen_and_all_of_it_is_in_json() {
     let (_folder, root) = written(&hosts::two_socket_server());
     let picture = shown(&["--root", &root], Path::new("."));
@@ -346,7 +422,53 @@ fn both_halves_of_a_capture_are_of_one_host() {
     fs::remove_dir_all(&earlier).expect("a folder");
     hosts::two_socket_server().earlier(10.0).write_to(&earlier).expect("a tree can be written");
     let refused = failure(&["host", "show", "--root", &root], Path::new("."));
-    assert!(refused.contains("is not at the host of the second: its list of NUMA nodes is"), "{refused}");
+    assert!(refused.contains("is not at the host of the second: its list of present cpus is"), "{refused}");
+}
+
+/// Masks may have cpus that are not plugged in. What they may have is in a capture, so that they can be restored there.
+#[test]
+fn a_mask_beyond_the_online_cpus_is_given_back_in_a_capture() {
+    let mut tree = hosts::steered();
+    tree.put("sys/devices/system/cpu/possible", "0-15");
+    tree.put("sys/class/net/eth0/queues/rx-0/rps_cpus", "f000");
+    let (folder, root) = written(&tree);
+    assert!(warmcore(&["host", "capture", "copy", "--root", &root], folder.path()).status.success());
+    for set in ["possible", "present"] {
+        assert!(folder.path().join("copy/sys/devices/system/cpu").join(set).is_file(), "{set}");
+    }
+    let plan = "schema = 1\nmachine = { cpus = \"0-7\", nodes = [\"0-7\"], interfaces = [{ name = \"eth0\", driver = \"ice\", \
+                receive_queues = 2, transmit_queues = 2 }] }\n[[lines]]\n\
+                set = { rps_cpus = { interface = \"eth0\", queue = 0, cpus = \"1\" } }\n";
+    fs::write(folder.path().join("plan.toml"), plan).expect("a plan can be written");
+    let apply = ["host", "apply", "plan.toml", "--yes", "--root", "copy", "--journal", "journals"];
+    for command in [&apply[..], &["host", "undo", "--journal", "journals"]] {
+        let output = warmcore(command, folder.path());
+        assert!(output.status.success(), "{command:?}: {}", text(&output.stderr));
+    }
+    let mask = fs::read_to_string(folder.path().join("copy/sys/class/net/eth0/queues/rx-0/rps_cpus"));
+    assert_eq!(mask.expect("a mask").trim(), "f000");
+}
+
+#[test]
+fn what_stands_in_place_of_the_interrupts_is_said_by_the_picture_and_by_the_refusal_of_a_plan() {
+    let pipe = |file: &Path| assert!(Command::new("mkfifo").arg(file).status().expect("mkfifo").success());
+    let large = |file: &Path| {
+        fs::File::create(file).and_then(|file| file.set_len(200 << 20)).expect("a sparse file");
+    };
+    for (plant, why) in [
+        (&pipe as &dyn Fn(&Path), "proc/interrupts is not read: it is a pipe, expected a regular file"),
+        (&large, "proc/interrupts is not read: it has more than 67108864 bytes"),
+    ] {
+        let (folder, root) = written(&hosts::small_vm());
+        let file = Path::new(&root).join("proc/interrupts");
+        fs::remove_file(&file).expect("a table");
+        plant(&file);
+        let picture = words(&shown(&["--root", &root], Path::new(".")));
+        assert!(picture.contains(&format!("Not seen: {why}")), "{picture}");
+        let refused = failure(&["host", "plan", "--root", &root], folder.path());
+        let refused = words(&refused.replace('│', " "));
+        assert!(refused.contains("no plan: ") && refused.contains(why), "{refused}");
+    }
 }
 
 #[test]

@@ -97,7 +97,7 @@ impl Scene {
         if !is_new {
             let error = on_one_line(&undone.stderr);
             assert_eq!(undone.status.code(), Some(1), "{context}: {error}");
-            assert!(error.contains("removed, or moved to another namespace"), "{context}: {error}");
+            assert!(error.contains("removed, or moved to another network namespace"), "{context}: {error}");
             assert!(error.contains("`warmcore host undo --force --journal"), "{context}: {error}");
             undone = self.host(&["undo", "--force"]);
         }

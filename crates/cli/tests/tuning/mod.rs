@@ -100,6 +100,24 @@ fn a_plan_is_shown_then_applied_then_taken_back() {
     assert!(nothing.contains("Nothing to undo: /") && nothing.contains("journals records no"), "{nothing}");
 }
 
+/// Root rights or another kernel would not help.
+#[test]
+fn a_read_only_root_is_said_to_be_one() {
+    let place = Place::new();
+    let script = "mount --bind root root && mount -o remount,ro,bind root && exec \"$@\"";
+    let refused = Command::new("unshare")
+        .args(["--user", "--map-root-user", "--mount", "sh", "-c", script, "sh"])
+        .arg(env!("CARGO_BIN_EXE_warmcore"))
+        .args(Place::apply(&["--yes"]))
+        .current_dir(&place.path)
+        .output()
+        .expect("unshare is there");
+    let error = crate::on_one_line(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(1), "{error}");
+    assert!(error.contains("root` is read-only here") && error.contains("such as a copy of it"), "{error}");
+    assert!(!error.contains("as root") && !error.contains("on the host"), "{error}");
+}
+
 /// A plan may be applied by the journal that was meant.
 #[test]
 fn a_mistyped_journal_is_refused_and_a_plan_stays_applied() {

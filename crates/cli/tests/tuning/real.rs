@@ -1,9 +1,11 @@
 //! The queues of a veth in a namespace of its own, steered by the real kernel.
 
-use crate::{text, warmcore};
+use crate::{on_one_line, text, warmcore};
 use std::fs;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
 use warmcore_linux::net::lab::{Lab, LinkOptions};
 use warmcore_linux::tuning::{Disk, Fingerprint};
 
@@ -86,4 +88,56 @@ fn a_veth_is_steered_and_is_as_before_after() {
     let undone = inside(&lab, &[&[program][..], &undo].concat(), folder);
     assert!(text(&undone.stdout).contains("5 values restored"), "{}", text(&undone.stderr));
     assert_eq!(queues(&lab, folder), before);
+}
+
+/// `/sys` shows the interfaces of the machine there: they would be changed in place of those that the plan is for.
+#[test]
+fn a_plan_is_refused_where_sys_shows_another_network_namespace() {
+    let lab = Lab::new(&LinkOptions { queues: 4, ..LinkOptions::default() }).expect("a lab");
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    fs::write(folder.path().join("plan.toml"), plan()).expect("a plan can be written");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_warmcore"));
+    command.args(["host", "apply", "plan.toml", "--yes", "--journal", "journals"]);
+    command.current_dir(folder.path()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = lab.near.spawn(&mut command).expect("a namespace can be entered").expect("the program");
+    let refused = child.wait_with_output().expect("a child's output");
+    let error = on_one_line(&refused.stderr);
+    assert!(!refused.status.success(), "{error}");
+    assert!(error.contains("/sys belongs to another network namespace than this process"), "{error}");
+    assert!(error.contains("this process has lo, wire0") && error.contains("ip netns exec NAME"), "{error}");
+    assert!(!folder.path().join("journals").exists(), "nothing was begun");
+}
+
+#[test]
+fn a_journal_whose_network_namespace_is_gone_is_closed_by_force_only() {
+    let lab = Lab::new(&LinkOptions { queues: 4, ..LinkOptions::default() }).expect("a lab");
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = folder.path();
+    fs::write(folder.join("plan.toml"), plan()).expect("a plan can be written");
+    let program = env!("CARGO_BIN_EXE_warmcore");
+    let apply = [program, "host", "apply", "plan.toml", "--yes", "--journal", "journals"];
+    assert!(inside(&lab, &apply, folder).status.success());
+    let undo = ["host", "undo", "--journal", "journals"];
+    let forced = [&undo[..], &["--force"]].concat();
+    let error = on_one_line(&warmcore(&forced, folder).stderr);
+    assert!(error.contains("another network namespace") && error.contains("undo it there"), "{error}");
+
+    drop(lab);
+    // A child that another test starts holds it for a moment.
+    let mut error = String::new();
+    for _ in 0..100 {
+        let refused = warmcore(&undo, folder);
+        error = on_one_line(&refused.stderr);
+        assert!(!refused.status.success(), "{error}");
+        if error.contains("which is gone") {
+            break;
+        }
+        sleep(Duration::from_millis(50));
+    }
+    assert!(error.contains("which is gone") && error.contains("host undo --force --journal"), "{error}");
+    let closed = warmcore(&forced, folder);
+    let said = text(&closed.stdout);
+    assert!(closed.status.success(), "{said}{}", text(&closed.stderr));
+    assert!(said.contains("is gone, and the settings of its interfaces with it"), "{said}");
+    assert!(text(&warmcore(&undo, folder).stdout).contains("Nothing to undo"));
 }

@@ -114,6 +114,10 @@ impl System for FaultInjector {
         self.change(|| self.disk.write(file, text), nothing)
     }
 
+    fn remove_left(&self, file: &str) -> io::Result<()> {
+        self.disk.remove_left(file)
+    }
+
     fn mask(&self, process: u32, thread: u32) -> io::Result<CpuSet> {
         self.disk.mask(process, thread)
     }

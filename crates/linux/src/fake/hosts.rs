@@ -121,6 +121,9 @@ pub fn unplugged() -> Tree {
     host.devices[0].vectors[2].allowed = set([3]);
     let mut tree = host.tree();
     tree.put("sys/devices/system/cpu/offline", &offline);
+    for set in ["possible", "present"] {
+        tree.put(format!("sys/devices/system/cpu/{set}"), "0-7");
+    }
     tree
 }
 

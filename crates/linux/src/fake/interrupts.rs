@@ -1,6 +1,7 @@
 //! Writes the text of `/proc/interrupts`, in the format of `show_interrupts` in the kernel's
 //! `kernel/irq/proc.c`, and of x86's `arch_show_interrupts` for the architecture's lines.
 
+use super::Tree;
 use core::fmt::{self, Write};
 use warmcore_units::CpuId;
 
@@ -70,6 +71,26 @@ impl InterruptTable {
 
     fn add(&mut self, text: fmt::Arguments<'_>) {
         self.0.write_fmt(text).expect("a string takes whatever is written to it");
+    }
+}
+
+impl Tree {
+    /// Replaces how often each online cpu handled interrupt `number`.
+    ///
+    /// # Panics
+    /// If there is no such interrupt.
+    pub fn put_interrupt_counts(&mut self, number: u32, counts: &[u64]) {
+        let table = self.files.get_mut("proc/interrupts").expect("a table of interrupts");
+        let label = format!("{number}:");
+        let replaced = |line: &str| {
+            let rest = line.trim_start().strip_prefix(&label)?;
+            let after = rest.split_whitespace().skip(counts.len()).collect::<Vec<_>>().join(" ");
+            let counts = counts.iter().map(|count| format!(" {count:>10}")).collect::<String>();
+            Some(format!("{number:>WIDTH$}:{counts} {after}"))
+        };
+        assert!(table.lines().any(|line| replaced(line).is_some()), "no interrupt {number}");
+        let lines = table.lines().map(|line| replaced(line).unwrap_or_else(|| line.to_owned()));
+        *table = lines.map(|line| line + "\n").collect();
     }
 }
 

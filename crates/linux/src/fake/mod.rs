@@ -88,6 +88,9 @@ impl Tree {
             }
         }
         tree.put_nodes(machine);
+        for set in ["possible", "present"] {
+            tree.put(format!("{CPUS}/{set}"), machine.online());
+        }
         match cgroup {
             Cgroup::V2 => tree.put_cgroup_v2(machine),
             Cgroup::V1InContainer => tree.put_cgroup_v1(machine),

@@ -1,18 +1,21 @@
 //! What an inventory cannot see here, and what would be needed to see it.
 
 use super::interrupts::{Interrupt, Managed};
-use super::table::Table;
+use super::table::{self, Table};
+use crate::tree::Tree;
 use core::fmt;
 use serde::{Serialize, Serializer};
 use warmcore_units::Nanos;
 
 /// Information that no file shows, on this machine or in general.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum BlindSpot {
     /// Which receive queue a socket's packets come through.
     QueuesOfSockets,
     /// `/proc/interrupts` is hidden.
     Interrupts,
+    /// What has the name of `/proc/interrupts` is not read, for this reason: it is none of a kernel's.
+    InterruptsUnread(String),
     /// `/proc/irq` is hidden.
     Masks,
     /// Which interrupts are managed by the kernel.
@@ -22,11 +25,17 @@ pub enum BlindSpot {
 }
 
 /// Finds what is missing from an inventory.
-pub(super) fn find(table: &Table, interrupts: &[Interrupt], uptime: Option<Nanos>) -> Vec<BlindSpot> {
+pub(super) fn find(
+    tree: &Tree,
+    table: &Table,
+    interrupts: &[Interrupt],
+    uptime: Option<Nanos>,
+) -> Vec<BlindSpot> {
     let any = |is: fn(&Interrupt) -> bool| interrupts.iter().any(is);
+    let hidden = tree.refused(table::FILE).map_or(BlindSpot::Interrupts, BlindSpot::InterruptsUnread);
     let found = [
         (true, BlindSpot::QueuesOfSockets),
-        (table.cpus.is_empty(), BlindSpot::Interrupts),
+        (table.cpus.is_empty(), hidden),
         (any(|interrupt| interrupt.allowed.is_none()), BlindSpot::Masks),
         (any(|interrupt| interrupt.managed == Managed::Unknown), BlindSpot::Managed),
         (uptime.is_none(), BlindSpot::Uptime),
@@ -37,6 +46,7 @@ pub(super) fn find(table: &Table, interrupts: &[Interrupt], uptime: Option<Nanos
 impl fmt::Display for BlindSpot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Self::InterruptsUnread(why) => return write!(f, "{} is not read: {why}", table::FILE),
             Self::QueuesOfSockets => {
                 "no file shows which receive queue a socket's packets come through: its program can ask \
                  (SO_INCOMING_NAPI_ID), or a BPF iterator with CAP_BPF"

@@ -31,6 +31,8 @@ pub struct Interrupt {
     /// The cpus it really goes to (`effective_affinity_list`), one cpu on most machines. After a change
     /// of `allowed`, some controllers update it only at the next interrupt.
     pub effective: Option<CpuSet>,
+    /// The cpus it is [seen on](super::handling).
+    pub(super) goes_to: CpuSet,
     /// Whether the kernel manages it, so that `allowed` cannot be changed.
     pub managed: Managed,
     /// The PCI devices that use it.
@@ -58,10 +60,11 @@ pub enum Managed {
 }
 
 impl Interrupt {
-    /// The cpu that handled it most often; `None` if it never came.
+    /// The cpus it goes to; empty if it never came and the kernel does not say. After two looks, what happened between
+    /// them decides, or else what happened since boot.
     #[must_use]
-    pub fn busiest(&self) -> Option<CpuId> {
-        self.counts.iter().max_by_key(|&(&cpu, &count)| (count, core::cmp::Reverse(cpu))).map(|(&cpu, _)| cpu)
+    pub const fn goes_to(&self) -> &CpuSet {
+        &self.goes_to
     }
 
     /// The number of interrupts on all cpus.
@@ -89,11 +92,12 @@ pub struct SpecialInterrupt {
 pub(super) fn read(tree: &Tree, table: &Table, devices: &[PciDevice]) -> Result<Vec<Interrupt>, Malformed> {
     let debugged: BTreeSet<u32> = tree.numbered(DEBUG, "").into_iter().collect();
     let owners = InterruptOwners::new(devices);
+    let online: CpuSet = table.cpus.iter().copied().collect();
     let interrupt = |line: &Line| {
         let file = |name: &str| format!("proc/irq/{}/{name}", line.number);
         let used_by = owners.devices(line);
         let (interface, queue) = served(&used_by, &line.actions).unzip();
-        Ok(Interrupt {
+        let mut interrupt = Interrupt {
             id: InterruptId {
                 source: source(line, &used_by),
                 input: line.input.map(|input| if is_message(line) { input & VECTOR } else { input }),
@@ -105,6 +109,7 @@ pub(super) fn read(tree: &Tree, table: &Table, devices: &[PciDevice]) -> Result<
             counts: by_cpu(&table.cpus, &line.counts),
             allowed: tree.cpus(file("smp_affinity_list"))?,
             effective: tree.cpus(file("effective_affinity_list"))?,
+            goes_to: CpuSet::default(),
             managed: match debugged.contains(&line.number) {
                 true => managed_by_flags(tree, line.number),
                 false => None,
@@ -114,7 +119,9 @@ pub(super) fn read(tree: &Tree, table: &Table, devices: &[PciDevice]) -> Result<
             shares_name: false,
             interface,
             queue: queue.flatten(),
-        })
+        };
+        interrupt.goes_to = interrupt.seen_since_boot(&online);
+        Ok(interrupt)
     };
     let mut interrupts: Vec<Interrupt> = table.lines.iter().map(interrupt).collect::<Result<_, _>>()?;
     note_shared_names(&mut interrupts);

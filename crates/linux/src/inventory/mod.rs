@@ -18,6 +18,7 @@
 //! | module | reads |
 //! |---|---|
 //! | `table`, `interrupts`, `identity` | `/proc/interrupts`, `/proc/irq`, and the identity of each interrupt |
+//! | `handling` | nothing: it tells which cpus an interrupt goes to |
 //! | `position` | nothing: it tells queues by the place of their interrupts, where names do not |
 //! | `pci` | PCI devices with their addresses, interrupts and interfaces |
 //! | `interfaces`, `mask` | network interfaces, their queues, RPS, RFS and XPS, and what drivers say |
@@ -42,6 +43,7 @@
 mod activity;
 mod blind_spot;
 mod container;
+mod handling;
 mod identity;
 mod interfaces;
 mod interrupts;
@@ -95,6 +97,8 @@ pub struct Inventory {
     pub conditions: HostConditions,
     /// The cpus that are present, online or not; `None` where the kernel does not say.
     pub present: Option<CpuSet>,
+    /// The cpus that may be plugged in while it runs, which masks may have as well.
+    pub possible: Option<CpuSet>,
     /// The cpus of each NUMA node that has any, in order of node number.
     pub nodes: Vec<CpuSet>,
     /// Cpus that need special treatment: offline, isolated, tickless or slow.
@@ -218,10 +222,11 @@ impl Probe {
             uptime,
             conditions: self.host(),
             present: tree.cpus(PRESENT)?,
+            possible: tree.cpus(POSSIBLE)?,
             nodes: nodes(tree)?,
             special_cpus: special_cpus(tree, &online)?,
             processors: processors::read(tree, &online, &table)?,
-            blind_spots: blind_spot::find(&table, &interrupts, uptime),
+            blind_spots: blind_spot::find(tree, &table, &interrupts, uptime),
             interrupts,
             special_interrupts: interrupts::special(&table),
             default_affinity: mask::cpus(tree, "proc/irq/default_smp_affinity")?,
@@ -294,6 +299,7 @@ impl Inventory {
 }
 
 const ONLINE: &str = "sys/devices/system/cpu/online";
+const POSSIBLE: &str = "sys/devices/system/cpu/possible";
 const PRESENT: &str = "sys/devices/system/cpu/present";
 
 /// The file with the uptime.

@@ -4,7 +4,7 @@
 //! them wrap at 32 bits. So whatever depends on a rate is computed from two inventories, some seconds apart.
 
 use super::receivers::{Holder, Programs, Received};
-use super::{Inventory, Rates};
+use super::{Inventory, Rates, handling};
 use crate::Probe;
 use crate::probe::ProbeError;
 use std::thread::sleep;
@@ -72,8 +72,10 @@ impl Observation {
     /// # Errors
     /// As for [`Probe::inventory`].
     pub fn next(&self, probe: &Probe) -> Result<Self, ProbeError> {
-        let inventory = probe.inventory_after(&self.inventory)?;
+        let mut inventory = probe.inventory_after(&self.inventory)?;
         let rates = Rates::between(&self.inventory, &inventory);
+        let seen = rates.iter().flat_map(|rates| &rates.interrupts);
+        handling::note_interval(&mut inventory.interrupts, &inventory.machine.online(), seen);
         let mut next = Self { rates, received: probe.received()?, ..Self::single(inventory) };
         let programs = next.programs();
         if let (Some(rates), Some(earlier), Some(now)) = (&mut next.rates, &self.received, &next.received) {

@@ -27,22 +27,6 @@ impl OnCpu<'_> {
     }
 }
 
-impl Interrupt {
-    /// The cpus it goes to: the effective ones if the kernel shows them, or else the busiest one.
-    #[must_use]
-    pub fn goes_to(&self) -> CpuSet {
-        self.effective.clone().unwrap_or_else(|| self.busiest().into_iter().collect())
-    }
-
-    /// Whether it goes to `cpu`.
-    fn is_on(&self, cpu: CpuId) -> bool {
-        match &self.effective {
-            Some(effective) => effective.contains(cpu),
-            None => self.busiest() == Some(cpu),
-        }
-    }
-}
-
 impl Inventory {
     /// The view of each online cpu, in order of number.
     pub fn by_cpu(&self) -> impl Iterator<Item = OnCpu<'_>> {
@@ -63,7 +47,7 @@ impl Inventory {
 
     /// The interrupts that go to `cpu` and have occurred, the most frequent first.
     fn interrupts_on(&self, cpu: CpuId) -> Vec<&Interrupt> {
-        let goes_here = |interrupt: &&Interrupt| interrupt.is_on(cpu) && interrupt.total() > 0;
+        let goes_here = |interrupt: &&Interrupt| interrupt.goes_to().contains(cpu) && interrupt.total() > 0;
         let mut interrupts: Vec<&Interrupt> = self.interrupts.iter().filter(goes_here).collect();
         interrupts.sort_by_key(|interrupt| core::cmp::Reverse(interrupt.total()));
         interrupts

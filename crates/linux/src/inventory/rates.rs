@@ -68,8 +68,8 @@ pub struct InterruptRate {
 pub struct InterfaceRate {
     /// Its name.
     pub name: String,
-    /// Packets received.
-    pub received: PerSecond,
+    /// Packets received; `None` if it counts fewer than before: its driver was loaded again, or it was made anew.
+    pub received: Option<PerSecond>,
 }
 
 /// How busy a thread was.
@@ -123,8 +123,8 @@ impl Rates {
     }
 }
 
-/// Returns how far a kernel counter has advanced. Counters of interrupts and packets have 32 bits and
-/// wrap around. A new counter under an old name starts at zero.
+/// Returns how far a kernel counter of 32 bits has advanced, which wraps around: those of interrupts and softirqs
+/// (`kernel_stat.h`), and of packets by cpu (`softnet_data`). A new counter under an old name starts at zero.
 pub(super) fn passed(before: u64, now: u64) -> u64 {
     const WRAP: u64 = 1 << 32;
     match now.checked_sub(before) {
@@ -186,7 +186,9 @@ fn interrupts(before: &[Interrupt], now: &[Interrupt], elapsed: Nanos) -> Vec<In
 fn interfaces(before: &[Interface], now: &[Interface], elapsed: Nanos) -> Vec<InterfaceRate> {
     let rate_of = |interface: &Interface| {
         let earlier = before.iter().find(|earlier| earlier.index == interface.index)?;
-        let received = rate(earlier.received?, interface.received?, elapsed);
+        // A counter of 64 bits does not wrap around.
+        let passed = interface.received?.checked_sub(earlier.received?);
+        let received = passed.map(|passed| PerSecond(passed as f64 / elapsed.secs()));
         Some(InterfaceRate { name: interface.name.clone(), received })
     };
     now.iter().filter_map(rate_of).collect()

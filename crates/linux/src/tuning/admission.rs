@@ -1,6 +1,7 @@
 //! Checks whether a plan may be applied here: it fits the machine, its cpus exist and may be used, and no
 //! other program would undo it.
 
+use super::namespaces::ForeignInterfaces;
 use super::plan::Plan;
 use super::rivals::Interference;
 use super::system::System;
@@ -27,6 +28,13 @@ pub enum AdmissionError {
     /// Some fields do not fit this machine.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
     Mismatch(Vec<Fault>),
+    /// `/sys` belongs to another network namespace than this process.
+    #[error(
+        "the plan has lines of interfaces, and /sys belongs to another network namespace than this process ({0}): expected \
+         both in one. `ip netns exec NAME warmcore …` enters a namespace with a /sys of its own; after `nsenter -n` or where \
+         it has no name, `unshare -m sh -c 'mount -t sysfs sysfs /sys && warmcore …'` makes one"
+    )]
+    ForeignInterfaces(ForeignInterfaces),
     /// A running program would undo the plan.
     #[error(
         "`{}` runs, and {}: stop it, or give --despite {}{}", .0.name, .0.changes, .0.name,
@@ -51,6 +59,10 @@ pub fn admit(
     system: &dyn System,
     admission: &AdmissionOptions,
 ) -> Result<Vec<Interference>, AdmissionError> {
+    let is_of_interfaces = plan.lines.iter().any(|line| line.set.interface().is_some());
+    if let Some(foreign) = is_of_interfaces.then(|| ForeignInterfaces::find(system)).flatten() {
+        return Err(AdmissionError::ForeignInterfaces(foreign));
+    }
     let mut faults = plan.differences(system)?;
     let cpus = Cpus::read(system)?;
     for (index, line) in plan.lines.iter().enumerate() {

@@ -182,6 +182,7 @@ fn apply_step(journal: &mut Journal<'_>, index: usize, at: &Locator<'_>) -> Resu
         Err(LocateError::Absent(_)) if may_end(&step) => return Ok(StepOutcome::Ended),
         located => located?,
     };
+    place.remove_left(system);
     let wanted = step.set.wanted();
     let read = || place.read(system).map_err(|error| Refusal::from_error(&error, &step.set));
     match read() {

@@ -1,6 +1,7 @@
 //! The entries of a journal, and the state that they add up to.
 
 use super::journal_error::JournalError;
+use super::namespaces::is_gone as is_gone_namespace;
 use super::one_line::one_line;
 use super::parse::Damage;
 use super::step::{Step, StepKind, in_lines};
@@ -161,19 +162,35 @@ impl Head {
         self.boot(system) == Boot::Earlier
     }
 
-    /// Checks whether the changed values can be reached from this process.
-    pub(crate) fn require_here(&self, system: &dyn System) -> Result<(), JournalError> {
+    /// Checks whether the changed values of the journal at `path` can be reached from this process. With `force`, those in a
+    /// network namespace that is gone need not. Returns whether it is.
+    pub(super) fn require_here(
+        &self,
+        system: &dyn System,
+        path: &Path,
+        force: bool,
+    ) -> Result<bool, JournalError> {
         let here = Scope::new(system);
         let root = |path: &Path| path.display().to_string();
         let mut pairs = vec![("tree", root(&self.root), root(system.root()))];
         // Namespaces do not survive a reboot, and neither do the changes.
+        let mut is_gone = false;
         if !self.is_from_earlier_boot(system) {
-            pairs.push(("network namespace", self.scope.network.clone(), here.network));
+            let network = self.scope.network.clone();
+            is_gone =
+                network != here.network && system.root() == Path::new("/") && is_gone_namespace(&network);
+            match is_gone {
+                true if force => {}
+                true => {
+                    return Err(JournalError::NamespaceGone { path: path.to_owned(), namespace: network });
+                }
+                false => pairs.push(("network namespace", network, here.network)),
+            }
             pairs.push(("process namespace", self.scope.processes.clone(), here.processes));
         }
         match pairs.into_iter().find(|(_, there, here)| there != here) {
             Some((what, there, here)) => Err(JournalError::Elsewhere { what, there, here }),
-            None => Ok(()),
+            None => Ok(is_gone),
         }
     }
 }

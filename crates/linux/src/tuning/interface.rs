@@ -4,9 +4,10 @@
 //! The kernel numbers interfaces (`ifindex` in `Documentation/ABI/testing/sysfs-class-net`). The number stays with a new
 //! name. A driver that is loaded anew gives a new number; then the device tells that it is the same interface.
 
-use super::plan::{Setting, check_address};
+use super::plan::Setting;
 use super::step::Step;
 use super::system::System;
+use crate::inventory::PciAddress;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -29,6 +30,11 @@ impl InterfaceIdentity {
         Self::read(set.interface()?, system)
     }
 
+    /// Whether it has a device, which goes back to the first namespace when its own one ends, with its values.
+    pub(super) const fn has_device(&self) -> bool {
+        self.device.is_some()
+    }
+
     fn read(name: &str, system: &dyn System) -> Option<Self> {
         let number = system.read(&format!("{INTERFACES}/{name}/ifindex")).ok()?;
         Some(Self { ifindex: number.trim().parse().ok()?, device: device(name, system) })
@@ -39,7 +45,7 @@ impl InterfaceIdentity {
 fn device(name: &str, system: &dyn System) -> Option<String> {
     let path = system.link(&format!("{INTERFACES}/{name}")).ok()?;
     let mut names = path.iter().rev().filter_map(|name| name.to_str());
-    names.find(|name| check_address(name).is_ok()).map(str::to_owned)
+    names.find(|name| name.parse::<PciAddress>().is_ok()).map(str::to_owned)
 }
 
 /// Where the interface of a step is now.

@@ -148,7 +148,7 @@ impl JournalDirectory {
         system.rename(&unfinished, &active).map_err(self.failed("name the journal in"))?;
         system.sync(&self.0).map_err(self.failed("force to the disk"))?;
         let content = Content::new(head, steps);
-        Ok(Journal { system, directory: self.clone(), content, _lock: lock })
+        Ok(Journal { system, directory: self.clone(), content, namespace_gone: false, _lock: lock })
     }
 
     /// Opens the active journal, to undo or confirm its changes; `None` if there is none. With `wait`,
@@ -157,13 +157,30 @@ impl JournalDirectory {
     /// # Errors
     /// If it cannot be read, is in use, or its values cannot be reached from this process.
     pub fn open<'a>(&self, system: &'a dyn System, wait: bool) -> Result<Option<Journal<'a>>, JournalError> {
+        self.open_if(system, wait, false)
+    }
+
+    /// Opens it as [`Self::open`] does without waiting, even if the network namespace of its changes is gone.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn open_by_force<'a>(&self, system: &'a dyn System) -> Result<Option<Journal<'a>>, JournalError> {
+        self.open_if(system, false, true)
+    }
+
+    fn open_if<'a>(
+        &self,
+        system: &'a dyn System,
+        wait: bool,
+        force: bool,
+    ) -> Result<Option<Journal<'a>>, JournalError> {
         if !self.0.exists() {
             return Ok(None);
         }
         let lock = self.lock(wait)?;
         let (path, Some(bytes)) = (self.0.join(ACTIVE), self.bytes()?) else { return Ok(None) };
         let head = parse::head(&bytes, &path)?;
-        head.require_here(system)?;
+        let namespace_gone = head.require_here(system, &path, force)?;
         require_root(system, &path)?;
         let content = match head.boot(system) {
             // Whatever the rest says, nothing of it is in force.
@@ -174,7 +191,7 @@ impl JournalDirectory {
                 parse::content(&bytes, &path)?
             }
         };
-        Ok(Some(Journal { system, directory: self.clone(), content, _lock: lock }))
+        Ok(Some(Journal { system, directory: self.clone(), content, namespace_gone, _lock: lock }))
     }
 
     fn lock(&self, wait: bool) -> Result<Lock, JournalError> {
@@ -254,6 +271,8 @@ pub struct Journal<'a> {
     system: &'a dyn System,
     directory: JournalDirectory,
     content: Content,
+    /// Whether the network namespace of the changes is gone, and its interfaces with it.
+    namespace_gone: bool,
     _lock: Lock,
 }
 
@@ -289,6 +308,11 @@ impl<'a> Journal<'a> {
     pub(crate) fn root_gone(&self, problem: &str) -> JournalError {
         let root = self.system.root().to_owned();
         JournalError::RootGone { path: self.path(), root, problem: problem.to_owned() }
+    }
+
+    /// Whether the network namespace of the changes is gone.
+    pub(super) const fn is_namespace_gone(&self) -> bool {
+        self.namespace_gone
     }
 
     /// Whether the machine has been rebooted since the journal was created.

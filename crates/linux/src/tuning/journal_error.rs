@@ -71,6 +71,19 @@ pub enum JournalError {
         /// What is wrong with it.
         problem: String,
     },
+    /// The network namespace of the changes is gone.
+    #[error(
+        "the plan was applied in the network namespace {}, which is gone as far as can be seen here, and the settings of \
+         its interfaces with it: \
+         `warmcore host undo --force --journal {}` restores what else it changed, and closes the journal",
+        namespace.escape_debug(), directory_of(path)
+    )]
+    NamespaceGone {
+        /// The journal.
+        path: PathBuf,
+        /// The namespace.
+        namespace: String,
+    },
     /// The journal belongs to a different namespace or tree.
     #[error("the plan was applied in another {what} ({}; this one is {here}): undo it there", there.escape_debug())]
     Elsewhere {

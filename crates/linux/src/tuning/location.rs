@@ -7,9 +7,9 @@ use super::brief::brief;
 use super::interrupt::Interrupt;
 use super::locator::Locator;
 use super::plan::Setting;
-use super::system::{System, is_absent};
+use super::system::{System, is_absent, status};
 use super::{bitmap, cpuset, spread, thread};
-use crate::ethtool::{ChannelCounts, DriverSetting, parse_table, table_text};
+use crate::ethtool::{self, ChannelCounts, DriverSetting, parse_table, table_text};
 use rustix::io::Errno;
 use std::collections::BTreeSet;
 use std::io;
@@ -271,6 +271,16 @@ impl Location {
             Self::Driver { interface, setting } => system.driver_setting(interface, *setting),
             Self::Thread { process, thread } => Ok(system.mask(*process, *thread)?.to_string()),
         }
+    }
+
+    /// Removes what a process that was killed while it wrote here has left. What cannot be removed does no harm.
+    pub(super) fn remove_left(&self, system: &dyn System) {
+        let _ = match self {
+            Self::File { file, .. } => system.remove_left(file),
+            Self::Interrupt(interrupt) => system.remove_left(&interrupt.wanted_file()),
+            Self::Driver { interface, .. } => system.remove_left(&ethtool::file(interface)),
+            Self::Thread { process, thread } => system.remove_left(&status(*process, *thread)),
+        };
     }
 
     /// Writes a text from [`Self::read`] or [`Self::text`].

@@ -19,6 +19,7 @@
 //! | `channels` | what a change of channels brings with it |
 //! | `queues` | which queues a plan leaves |
 //! | `interface` | which interface a step is of, and where it is now |
+//! | [`namespaces`] | whether `/sys` shows the interfaces of this process |
 //! | `cpuset` | the file of a control group's cpus |
 //! | `spread` | the queues over which hashes spread flows |
 //! | [`journal`], [`entries`] | the changes to make, and the progress |
@@ -56,6 +57,7 @@ mod journal_error;
 mod locate_error;
 pub mod location;
 mod locator;
+pub mod namespaces;
 mod one_line;
 mod original;
 mod parse;

@@ -23,6 +23,7 @@ use super::location::Value;
 use super::queues::QueuesAfter;
 pub use super::spread::SpreadQueues;
 use super::{channels, cpuset};
+use crate::inventory::PciAddress;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -382,15 +383,8 @@ pub(super) fn check_flows(flows: u32) -> Result<(), Fault> {
 }
 
 /// Checks a PCI address such as `0000:3b:00.0`.
-pub(super) fn check_address(device: &str) -> Result<(), Fault> {
-    let hex = |text: &str, digits: usize| {
-        text.len() >= digits && text.len() <= 8 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
-    };
-    let parts: Vec<&str> = device.split([':', '.']).collect();
-    let separators: String = device.chars().filter(|&c| c == ':' || c == '.').collect();
-    let valid = separators == "::."
-        && parts.iter().zip([4, 2, 2, 1]).all(|(part, digits)| hex(part, digits))
-        && parts.len() == 4;
+fn check_address(device: &str) -> Result<(), Fault> {
     let expected = "a PCI address such as `0000:3b:00.0`, as `lspci -D` prints it";
-    if valid { Ok(()) } else { Err(Fault::new("device", format!("`{}`", device.escape_debug()), expected)) }
+    let fault = |_| Fault::new("device", format!("`{}`", device.escape_debug()), expected);
+    device.parse::<PciAddress>().map(drop).map_err(fault)
 }

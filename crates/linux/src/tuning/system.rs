@@ -32,6 +32,10 @@ pub trait System: Debug {
     fn link(&self, file: &str) -> io::Result<PathBuf>;
     /// Writes a value to an existing file, in one call.
     fn write(&self, file: &str, text: &str) -> io::Result<()>;
+    /// Removes what a process that was killed while it wrote `file` has left beside it. A kernel leaves nothing.
+    fn remove_left(&self, _file: &str) -> io::Result<()> {
+        Ok(())
+    }
     /// Reads the cpus a thread may run on.
     fn mask(&self, process: u32, thread: u32) -> io::Result<CpuSet>;
     /// Lets a thread run on `cpus` only.
@@ -100,6 +104,10 @@ impl System for Disk {
 
     fn write(&self, file: &str, text: &str) -> io::Result<()> {
         self.root.write(Path::new(file), text)
+    }
+
+    fn remove_left(&self, file: &str) -> io::Result<()> {
+        self.root.remove_left(Path::new(file))
     }
 
     fn mask(&self, process: u32, thread: u32) -> io::Result<CpuSet> {
@@ -171,7 +179,7 @@ fn copied_settings(disk: &Disk, interface: &str) -> io::Result<DriverSettings> {
 /// The field of a thread's `status` with its mask.
 const ALLOWED: &str = "Cpus_allowed_list";
 
-fn status(process: u32, thread: u32) -> String {
+pub(super) fn status(process: u32, thread: u32) -> String {
     format!("proc/{process}/task/{thread}/status")
 }
 

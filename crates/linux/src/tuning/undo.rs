@@ -18,7 +18,7 @@
 
 use super::entries::Boot;
 use super::heirs;
-use super::interface::{Interfaces, Whereabouts};
+use super::interface::{InterfaceIdentity, Interfaces, Whereabouts};
 use super::journal::Journal;
 use super::journal_error::JournalError;
 use super::location::{LocateError, Location};
@@ -45,7 +45,12 @@ pub fn undo(mut journal: Journal<'_>, force: bool) -> Result<UndoReport, Journal
         return Ok(UndoReport { restarted: true, ..UndoReport::default() });
     }
     let damage = journal.content().damage.clone();
-    let mut undone = UndoReport { boot_unknown: boot == Boot::Unknown, damage, ..UndoReport::default() };
+    let mut undone = UndoReport {
+        boot_unknown: boot == Boot::Unknown,
+        namespace_gone: journal.is_namespace_gone(),
+        damage,
+        ..UndoReport::default()
+    };
     let interfaces = Interfaces::read(journal.system());
     let at = Locator::new(journal.system());
     if is_all_gone(&journal, &interfaces, &at) {
@@ -55,7 +60,12 @@ pub fn undo(mut journal: Journal<'_>, force: bool) -> Result<UndoReport, Journal
     for index in (0..journal.steps().len()).rev() {
         let (step, progress) = &journal.steps()[index];
         let (words, is_open) = (step.set.to_string(), progress.begun && !progress.restored);
+        // Another interface may have the name and the number here.
+        let is_lost = journal.is_namespace_gone()
+            && step.set.interface().is_some()
+            && !step.interface.as_ref().is_some_and(InterfaceIdentity::has_device);
         let outcome = match interfaces.of(step) {
+            _ if is_lost => UndoOutcome::Gone,
             // With force, the user says that it was removed.
             Whereabouts::Away if force => UndoOutcome::Gone,
             Whereabouts::Away => UndoOutcome::Away,
@@ -130,6 +140,7 @@ impl Restorer<'_> {
             Err(LocateError::Absent(_)) => return UndoOutcome::Gone,
             Err(error) => return UndoOutcome::Failed(error.to_string()),
         };
+        place.remove_left(system);
         let now = match place.read(system) {
             Ok(now) => now,
             Err(error) if is_absent(&error) => return UndoOutcome::Gone,

@@ -39,6 +39,8 @@ pub struct UndoReport {
     pub renamed: BTreeMap<String, String>,
     /// Whether the machine was rebooted since, which reset all settings.
     pub restarted: bool,
+    /// Whether the network namespace of the changes is gone, and the settings of its interfaces with it.
+    pub namespace_gone: bool,
     /// Whether it could not be told if the machine was rebooted since.
     pub boot_unknown: bool,
     /// The lines of the journal that could not be read. What they changed may be in force.
@@ -64,6 +66,24 @@ impl UndoReport {
         !self.outcomes.iter().any(|(_, outcome)| outcome.is_open())
     }
 
+    /// Each setting that may not have its original value, and why, in words.
+    #[must_use]
+    pub fn open_settings(&self) -> Vec<String> {
+        let open = self.outcomes.iter().filter_map(|(set, outcome)| {
+            let why = match outcome {
+                UndoOutcome::ChangedByOthers(now) => format!("somebody else has set it to {now} since"),
+                UndoOutcome::Failed(problem) => format!("cannot be restored: {problem}"),
+                UndoOutcome::Away => {
+                    "its interface is no longer there: removed, or moved to another network namespace"
+                        .to_owned()
+                }
+                UndoOutcome::Restored | UndoOutcome::Untouched | UndoOutcome::Gone => return None,
+            };
+            Some(format!("{set}: {why}"))
+        });
+        open.collect()
+    }
+
     /// The number of restored values.
     #[must_use]
     pub fn restored(&self) -> usize {
@@ -74,25 +94,17 @@ impl UndoReport {
 /// Lists the settings that do not have their original value, and why.
 impl fmt::Display for UndoReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let left = self.outcomes.iter().filter_map(|(set, outcome)| match outcome {
-            UndoOutcome::ChangedByOthers(now) => {
-                Some(format!("{set}: somebody else has set it to {now} since"))
-            }
-            UndoOutcome::Failed(problem) => Some(format!("{set}: cannot be restored: {problem}")),
-            UndoOutcome::Away => Some(format!(
-                "{set}: its interface is no longer there: removed, or moved to another network namespace"
-            )),
-            UndoOutcome::Restored | UndoOutcome::Untouched | UndoOutcome::Gone => None,
-        });
         let damage = self.damage.iter().map(|Damage { line, problem }| {
             format!(
                 "line {line} of the journal cannot be read ({problem}), so what it changed may be in force"
             )
         });
-        let left = left.chain(self.left.iter().map(|LeftProcess { pid, name, cpus }| {
-            let name = name.escape_debug();
-            format!("process {pid} ({name}) may have inherited its cpus {cpus} and was left alone")
-        }));
+        let left = self.open_settings().into_iter().chain(self.left.iter().map(
+            |LeftProcess { pid, name, cpus }| {
+                let name = name.escape_debug();
+                format!("process {pid} ({name}) may have inherited its cpus {cpus} and was left alone")
+            },
+        ));
         f.write_str(&left.chain(damage).collect::<Vec<_>>().join("; "))
     }
 }

@@ -47,6 +47,32 @@ fn a_folder_link_out_of_the_root_is_not_written_through() {
 }
 
 #[test]
+fn what_a_killed_change_has_left_is_removed_by_the_next_apply_or_undo_and_nothing_else_is() {
+    let scene = Scene::new();
+    let secret = secret(&scene);
+    let queue = scene.root.join(QUEUES).join("rx-0");
+    let left = queue.join(".rps_cpus.1104bf9f6e38305d");
+    let of_thread = scene.root.join("proc/4242/task/4242/.status.00000000000000ff");
+    let others = [
+        ".rps_cpus.1104bf9f6e38305",
+        ".rps_cpus.1104bf9f6e38305d0",
+        ".rps_cpus.1104BF9F6E38305D",
+        "rps_cpus.1104bf9f6e38305d",
+        ".ifalias.1104bf9f6e38305d",
+    ];
+    others.iter().for_each(|name| fs::write(queue.join(name), "theirs").unwrap());
+    plant(&queue.join(".rps_cpus.aaaaaaaaaaaaaaaa"), &secret);
+    fs::create_dir(queue.join(".rps_cpus.bbbbbbbbbbbbbbbb")).unwrap();
+    let before = scene.snapshot();
+    let leave = || [&left, &of_thread].map(|file| fs::write(file, "c").unwrap());
+    leave();
+    scene.apply_through(&scene.disk()).unwrap();
+    assert!(!left.exists() && !of_thread.exists(), "apply removes it");
+    leave();
+    scene.assert_restorable(&before, "undo removes it, and leaves the others");
+}
+
+#[test]
 fn a_link_planted_where_a_new_file_might_go_is_left_alone() {
     let scene = Scene::new();
     let secret = secret(&scene);

@@ -94,6 +94,12 @@ fn missing_objects_are_refused_and_the_existing_ones_listed() {
 fn invalid_settings_are_refused() {
     for (index, line, message) in [
         (0, "set = { interrupt = { device = 'eth0', queue = 0, cpus = '1' } }", "a PCI address such as"),
+        // A bus has two digits, as `lspci -D` prints it.
+        (
+            0,
+            "set = { interrupt = { device = '0000:00003:00.0', queue = 0, cpus = '1' } }",
+            "a PCI address such as",
+        ),
         (
             0,
             "set = { interrupt = { device = \"a\\nb\", queue = 0, cpus = '1' } }",

@@ -6,7 +6,7 @@
 //! without changing the picture (an automorphism); only then does the lower number come first. So
 //! renumbering a machine gives the same plan, up to such a swap.
 
-use super::{Goal, interrupts};
+use super::Goal;
 use std::collections::{BTreeMap, BTreeSet};
 use warmcore_linux::Inventory;
 use warmcore_linux::inventory::{Direction, Interrupt, Queue};
@@ -100,7 +100,7 @@ fn packets(picture: &Inventory) -> BTreeMap<CpuId, u64> {
         interrupt.interface.is_some() && !interrupt.queue.is_some_and(sends)
     };
     for interrupt in picture.interrupts.iter().filter(receives) {
-        let cpus = interrupts::handling_cpus(interrupt);
+        let cpus = interrupt.goes_to();
         let each = interrupt.total() / cpus.len().max(1) as u64;
         cpus.iter().for_each(|cpu| *packets.entry(cpu).or_default() += each);
     }
@@ -117,7 +117,7 @@ fn masks(picture: &Inventory) -> Vec<CpuSet> {
     interfaces.sort_by_key(|interface| &interface.name);
     let special = &picture.special_cpus;
 
-    let mut masks: Vec<CpuSet> = own.iter().map(|of| interrupts::handling_cpus(of)).collect();
+    let mut masks: Vec<CpuSet> = own.iter().map(|of| of.goes_to().clone()).collect();
     masks.extend(threads.iter().map(|of| [of.last_cpu].into_iter().collect()));
     masks.extend(own.iter().filter_map(|of| of.allowed.clone()));
     masks.extend(threads.iter().filter_map(|of| of.allowed.clone()));

@@ -118,7 +118,7 @@ fn weights(queues: &[DeviceQueue<'_>], rates: Option<&Rates>) -> Vec<f64> {
     }
     let packets = |name: &str| {
         let found = rates?.interfaces.iter().find(|of| of.name == name);
-        found.map(|of| of.received.0)
+        Some(found?.received?.0)
     };
     let are_counted = of_interface.keys().all(|name| packets(name).is_some());
     let weight = |queue: &DeviceQueue<'_>| {
@@ -142,7 +142,7 @@ fn of_interface<'a>(
     interface: &'a Interface,
 ) -> Vec<DeviceQueue<'a>> {
     let queue = |interrupt: &'a Interrupt, number| {
-        let current_cpu = pool.first(&interrupts::handling_cpus(interrupt))?;
+        let current_cpu = pool.first(interrupt.goes_to())?;
         let steering = steering(picture, interface, number);
         Some(DeviceQueue {
             interface,
@@ -201,6 +201,6 @@ pub(super) fn rate(observed: &Observation) -> Option<PerSecond> {
             .any(|interface| interface.name == name && interface.is_physical())
     };
     let rates = observed.rates.as_ref()?.interfaces.iter().filter(|of| is_physical(&of.name));
-    let rates: Vec<f64> = rates.map(|of| of.received.0).collect();
+    let rates: Vec<f64> = rates.map(|of| Some(of.received?.0)).collect::<Option<_>>()?;
     (!rates.is_empty()).then(|| PerSecond(rates.iter().sum()))
 }

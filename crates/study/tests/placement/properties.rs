@@ -59,7 +59,7 @@ fn most_interrupted(observed: &Observation, lines: &[Line]) -> f64 {
             }
             _ => None,
         });
-        let cpus = moved.unwrap_or_else(|| interrupt.goes_to());
+        let cpus = moved.unwrap_or_else(|| interrupt.goes_to().clone());
         cpus.iter().for_each(|cpu| *on.entry(cpu).or_default() += rate / cpus.len() as f64);
     }
     on.into_values().fold(0.0, f64::max)

@@ -1,7 +1,7 @@
 //! What is amiss.
 
 use super::super::cpu_pool::{CpuPool, PoolCpu};
-use super::super::interrupts;
+use super::hot_queue;
 use super::queues::{QueuePlace, QueueSteering, Reach};
 use super::readers::Readers;
 use serde::Serialize;
@@ -10,7 +10,7 @@ use warmcore_linux::inventory::{Interrupt, Observation};
 use warmcore_topology::CpuSet;
 
 /// Fewer packets than this part do not make a finding.
-const NOTICEABLE: f64 = 0.05;
+pub(super) const NOTICEABLE: f64 = 0.05;
 
 /// Something that is amiss on a host.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -19,13 +19,16 @@ pub struct Finding {
     pub kind: FindingKind,
     /// The interface, if it is about one.
     pub interface: Option<String>,
+    /// The queue of the interface, of `one-hot-queue`.
+    pub queue: Option<u32>,
     /// How many queues it is about, or of `interrupts-on-isolated-cpus` how many interrupts.
     pub count: usize,
     /// The cpus where it happens.
     pub cpus: CpuSet,
     /// Cpus that would not have it; may be empty.
     pub better: CpuSet,
-    /// The part of all packets that it is about; `None` where that is not known.
+    /// The part of all packets that it is about, of `one-hot-queue` of those of its interface; `None` where that is not
+    /// known.
     pub share: Option<f64>,
     /// The program, of `rival`.
     pub program: Option<String>,
@@ -45,6 +48,8 @@ pub enum FindingKind {
     QueuesOnSlowCpus,
     /// Several queues interrupt one core while others of the node take none.
     QueuesOnOneCore,
+    /// One of several queues of a card takes most of its packets.
+    OneHotQueue,
     /// Packets are processed on another core of the node than their readers', and RFS does not send them after these.
     ReadersOnOtherCores,
     /// An interface has a single queue, and RPS does not spread its packets.
@@ -54,11 +59,12 @@ pub enum FindingKind {
 }
 
 impl Finding {
-    fn new(kind: FindingKind, queues: &[&QueuePlace]) -> Self {
+    pub(super) fn new(kind: FindingKind, queues: &[&QueuePlace]) -> Self {
         let shares = queues.iter().map(|queue| queue.share);
         Self {
             kind,
             interface: None,
+            queue: None,
             count: queues.len(),
             cpus: queues.iter().map(|queue| queue.cpu).collect(),
             better: CpuSet::default(),
@@ -80,6 +86,7 @@ pub(super) fn find(
     findings.extend(far_from_card(pool, queues));
     findings.extend(on_slow_cpus(pool, queues));
     findings.extend(on_one_core(pool, queues));
+    findings.extend(hot_queue::find(observed, pool, queues));
     findings.extend(readers_apart(queues, readers, FindingKind::ReadersOnOtherCores));
     findings.extend(single_queues(observed, pool, queues));
     let rivals = observed.inventory.rivals.iter();
@@ -99,7 +106,7 @@ fn interrupts_on_isolated(observed: &Observation, pool: &CpuPool) -> Option<Find
         Some(_) => occurs.contains(&of.id),
         None => of.total() > 0,
     };
-    let goes = |of: &Interrupt| interrupts::handling_cpus(of).intersection(&pool.reserved);
+    let goes = |of: &Interrupt| of.goes_to().intersection(&pool.reserved);
     let cpus: Vec<CpuSet> = observed.inventory.interrupts.iter().filter(is_used).map(goes).collect();
     let cpus: Vec<CpuSet> = cpus.into_iter().filter(|cpus| !cpus.is_empty()).collect();
     (!cpus.is_empty()).then(|| Finding {
@@ -200,6 +207,6 @@ fn single_queues(observed: &Observation, pool: &CpuPool, queues: &[QueuePlace]) 
     })
 }
 
-fn cpus(pool: &CpuPool, is_good: impl Fn(&PoolCpu) -> bool) -> CpuSet {
+pub(super) fn cpus(pool: &CpuPool, is_good: impl Fn(&PoolCpu) -> bool) -> CpuSet {
     pool.available().filter(is_good).map(|cpu| cpu.id).collect()
 }

@@ -8,6 +8,7 @@
 //! | `readers` | who reads, and by which evidence |
 //! | `queues` | the cpu of each queue, and how far the readers are from it |
 //! | `findings` | what is amiss |
+//! | `hot_queue` | of which cards one queue takes most |
 //!
 //! No file says which queue the packets of a socket come through. So the packets of every queue count as spread over
 //! the readers in proportion to their busy time, as for a plan.
@@ -27,6 +28,7 @@
 //! ```
 
 mod findings;
+mod hot_queue;
 mod queues;
 mod readers;
 
