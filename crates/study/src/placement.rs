@@ -53,6 +53,7 @@ mod line;
 mod lines;
 mod masks;
 mod mismatch;
+mod packet_time;
 mod performance;
 mod prices;
 mod proposals;

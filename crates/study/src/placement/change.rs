@@ -16,7 +16,8 @@ pub(super) const AMPLE_HEADROOM: f64 = 2.0;
 /// Checks that `then` is better than what is there.
 pub(super) fn check(context: &Context<'_>, then: &Layout) -> Result<(), Unplaceable> {
     let request = context.request;
-    if request.goal == Goal::Isolation || request.interrupt_cores.is_some() {
+    let is_idle_card = !request.interfaces.is_empty() && context.is_idle();
+    if request.goal == Goal::Isolation || request.interrupt_cores.is_some() || is_idle_card {
         return Ok(());
     }
     match &context.costs {
@@ -57,9 +58,11 @@ impl Change {
         let rate_of_delay = rate.filter(|_| context.request.goal == Goal::Latency);
         Ok(Self {
             saving: costs.saving(now.crossing, then.crossing),
-            growth: costs.growth([now, then], rate, context.thread_load()),
+            growth: costs.growth([now, then], rate, context.readers_work()),
             capacity: costs.growth_of_capacity([now, then]),
-            delay: rate_of_delay.map(|rate| DelayChange::new(costs, [now, then], rate)).transpose()?,
+            delay: rate_of_delay
+                .map(|rate| DelayChange::new(costs, [now, then], rate, context.readers_work()))
+                .transpose()?,
         })
     }
 
@@ -71,7 +74,7 @@ impl Change {
     ) -> Result<(), Unplaceable> {
         let Self { saving, growth, capacity, delay } = *self;
         let headroom =
-            |of: &Layout| context.known_rate().map(|rate| costs.headroom(of, rate, context.thread_load()));
+            |of: &Layout| context.known_rate().map(|rate| costs.headroom(of, rate, context.readers_work()));
         let stays_ample = headroom(layout).is_some_and(|headroom| headroom >= AMPLE_HEADROOM);
         let shrinks = is_visible(1.0 - capacity.mean, capacity)
             || is_visible(1.0 - growth.mean, growth) && !stays_ample;
@@ -120,8 +123,13 @@ impl Change {
 }
 
 impl DelayChange {
-    fn new(costs: &CostModel<'_>, [now, then]: [&Layout; 2], rate: PerSecond) -> Result<Self, NoPrediction> {
-        Ok(match (costs.delay_under(now, rate)?, costs.delay_under(then, rate)?) {
+    fn new(
+        costs: &CostModel<'_>,
+        [now, then]: [&Layout; 2],
+        rate: PerSecond,
+        work: f64,
+    ) -> Result<Self, NoPrediction> {
+        Ok(match (costs.delay_under(now, rate, work)?, costs.delay_under(then, rate, work)?) {
             (Some(before), Some(after)) => {
                 costs.slowdown([(now, before), (then, after)], rate).map_or(Self::Unknown, Self::Times)
             }

@@ -1,5 +1,6 @@
 //! Whether the whole host is visible, who would undo a plan, and what its figures rest on.
 
+use super::change::MIN_GAIN;
 use super::context::Proposal;
 use super::performance::Performance;
 use super::target_threads::TargetThread;
@@ -38,6 +39,7 @@ pub(super) fn notes(context: &Context<'_>, proposal: &Proposal, plan: &Plan) -> 
     }
     notes.extend(unknown_whether_managed(context));
     notes.extend(kept_here(context, proposal));
+    notes.extend(farther(context, proposal));
     notes.extend(channels::hints(context));
     notes.extend(memory_stays(context, proposal, plan));
     if context.costs.is_ok() {
@@ -111,6 +113,21 @@ fn kept_here(context: &Context<'_>, proposal: &Proposal) -> Option<String> {
         "On the cores of the threads meant stays who may run nowhere else, as somebody has set it: {}.",
         who.into_iter().collect::<Vec<_>>().join(", ")
     ))
+}
+
+/// What gets farther away, where somebody asks for cores that do nothing else.
+fn farther(context: &Context<'_>, proposal: &Proposal) -> Option<String> {
+    let [now, then] = [&context.current, &proposal.layout];
+    let parts = [
+        ("taken in on another node than their card's", now.far_from_device, then.far_from_device),
+        ("processed on another node than their readers'", now.crossing.remote, then.crossing.remote),
+    ];
+    let grow = parts.into_iter().filter(|&(_, now, then)| then > now + MIN_GAIN);
+    let words = grow.map(|(what, now, then)| {
+        format!("{:.0}% of the packets are {what}, {:.0}% now", then * 100.0, now * 100.0)
+    });
+    let words: Vec<String> = words.collect();
+    (!words.is_empty()).then(|| format!("Under this plan {}.", words.join(", and ")))
 }
 
 /// Memory does not move with a process that goes to another node than it ran on last.

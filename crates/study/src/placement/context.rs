@@ -4,6 +4,7 @@ use super::cost_model::CostModel;
 use super::cpu_pool::CpuPool;
 use super::device_queues::{self, DeviceQueue, Steering};
 use super::layout::{Layout, QueueLoad, ReaderLoad};
+use super::packet_time;
 use super::performance::{NoPrediction, Performance};
 use super::target_threads::{self, TargetThread};
 use super::{Request, Unplaceable, gain};
@@ -117,24 +118,56 @@ impl<'a> Context<'a> {
         self.rates.map(|rates| rates.cpus.iter().filter_map(|cpu| cpu.softirq).sum())
     }
 
-    /// The cpus' worth of time that is spent on processing packets: as counted by the kernel or as computed from the
-    /// profile, whichever is more.
-    pub(super) fn packet_load(&self) -> f64 {
-        let counted = self.softirq_load().unwrap_or(0.0);
+    /// The cpus' worth of time that the packets of each queue take: as the kernel counted or as computed from the profile,
+    /// whichever is more.
+    pub(super) fn queue_times(&self) -> Vec<f64> {
+        let counted = self.counted_times().unwrap_or_else(|| vec![0.0; self.queues.len()]);
         let costs = self.costs.as_ref().ok().zip(self.rate);
-        let computed = costs.map(|(costs, rate)| costs.packet(self.current.crossing).mean.secs() * rate.0);
-        counted.max(computed.unwrap_or(0.0))
+        let all = costs.map(|(costs, rate)| costs.packet(self.current.crossing).mean.secs() * rate.0);
+        let computed = self.queues.iter().map(|queue| queue.part * all.unwrap_or(0.0));
+        counted
+            .into_iter()
+            .zip(computed)
+            .map(|(counted, computed)| (counted * self.scale()).max(computed))
+            .collect()
     }
 
-    /// The cpus' worth of time that the packets seen took: by the `costs`, and as the kernel counted all softirqs. `None`
-    /// where one is not known, as where threads poll, or few packets came.
+    /// The same of all packets.
+    pub(super) fn packet_load(&self) -> f64 {
+        self.queue_times().iter().sum()
+    }
+
+    /// The same as far as the kernel counted it.
+    pub(super) fn counted_load(&self) -> f64 {
+        self.counted_times().map_or(0.0, |times| times.iter().sum::<f64>() * self.scale())
+    }
+
+    /// The time of each queue as the kernel counted it while the host was observed; `None` if it was not.
+    fn counted_times(&self) -> Option<Vec<f64>> {
+        Some(packet_time::of_queues(&self.queues, &self.current, self.rates?))
+    }
+
+    /// By what factor the packets that are planned for are more than those that were seen.
+    fn scale(&self) -> f64 {
+        let seen = device_queues::rate(self.observed).filter(|rate| rate.0 > 0.0);
+        self.request.rate.zip(seen).map_or(1.0, |(planned, seen)| planned.0 / seen.0)
+    }
+
+    /// The cpus' worth of time that the target threads use for the packets that are planned for.
+    pub(super) fn readers_work(&self) -> f64 {
+        self.thread_load() * self.scale()
+    }
+
+    /// The cpus' worth of time that the packets seen took: by the `costs`, and as the kernel counted softirqs where they are
+    /// processed. `None` where one is not known, as where threads poll, or few packets came.
     fn computed_and_counted(&self, costs: &CostModel<'_>) -> Option<(Estimate<f64>, f64)> {
         const FEW: PerSecond = PerSecond(1_000.0);
         let rate = device_queues::rate(self.observed).filter(|&rate| rate >= FEW)?;
         let Estimate { mean, half_width } = costs.packet(self.current.crossing);
         let load = |time: Nanos| time.secs() * rate.0;
-        let counted = self.softirq_load().filter(|&counted| counted > 0.0 && !self.threads_poll())?;
-        Some((Estimate { mean: load(mean), half_width: half_width.map(load) }, counted))
+        let counted: f64 = self.counted_times()?.iter().sum();
+        let is_known = counted > 0.0 && !self.threads_poll();
+        is_known.then(|| (Estimate { mean: load(mean), half_width: half_width.map(load) }, counted))
     }
 
     /// Whether an interface has its packets processed in kernel threads, whose time is not that of softirqs.
@@ -156,7 +189,7 @@ impl<'a> Context<'a> {
         let most = computed.mean + computed.half_width.unwrap_or(0.0);
         (counted > FAR * most).then(|| {
             format!(
-                "Softirqs took {counted:.2} cpus; for the packets that came, the profile's receive path would take {}. \
+                "Softirqs took {counted:.2} cpus where packets are processed; for the packets that came, the profile's receive path would take {}. \
                  Room and delay are of that path: the kernel's work besides leaves less.",
                 gain::plain(computed)
             )
@@ -166,8 +199,13 @@ impl<'a> Context<'a> {
     /// The predicted performance of the current layout and of `then`.
     pub(super) fn performance(&self, then: &Layout) -> Result<[Performance; 2], NoPrediction> {
         let costs = self.costs.as_ref().map_err(Clone::clone)?;
-        let predict = |layout: &Layout| costs.performance(layout, self.known_rate(), self.thread_load());
+        let predict = |layout: &Layout| costs.performance(layout, self.known_rate(), self.readers_work());
         Ok([predict(&self.current)?, predict(then)?])
+    }
+
+    /// Whether no packets were seen to come, so that all queues count alike.
+    pub(super) fn is_idle(&self) -> bool {
+        self.queues.iter().all(|queue| queue.rate.is_none_or(|rate| rate.0 == 0.0))
     }
 
     /// The rate of packets, where any come.

@@ -75,7 +75,7 @@ impl<'a> CostModel<'a> {
     }
 
     /// What `of` the prices is, and how uncertain that is where each of them is.
-    fn estimate(&self, of: impl Fn(Prices) -> f64) -> Estimate<f64> {
+    pub(super) fn estimate(&self, of: impl Fn(Prices) -> f64) -> Estimate<f64> {
         let prices = self.prices();
         let [here, there, frame] = [self.here, self.there, self.frame].map(half);
         let varied = [
@@ -106,7 +106,7 @@ impl<'a> CostModel<'a> {
         rate: Option<PerSecond>,
         work: f64,
     ) -> Result<Performance, NoPrediction> {
-        let delay = rate.map(|rate| self.delay_under(layout, rate)).transpose()?.flatten();
+        let delay = rate.map(|rate| self.delay_under(layout, rate, work)).transpose()?.flatten();
         let capacity = self.estimate(|prices| 1.0 / prices.most_work(layout).secs());
         Ok(Performance {
             cost: self.packet(layout.crossing),
@@ -159,14 +159,18 @@ impl<'a> CostModel<'a> {
     }
 
     /// The mean delay on the busiest cpu at `rate` under `layout`, with that on the cpu that hands most packets over for
-    /// those that are handed over; `None` if one of them cannot keep up, or so hardly that the mean does not settle. It
-    /// is as uncertain as the simulation is.
+    /// those that are handed over, the work of readers aside; `None` if a cpu cannot keep up with packets and the `work` of
+    /// readers, or so hardly that the mean does not settle. It is as uncertain as the simulation is.
     pub(super) fn delay_under(
         &self,
         layout: &Layout,
         rate: PerSecond,
+        work: f64,
     ) -> Result<Option<Estimate<Nanos>>, NoPrediction> {
         let prices = self.prices();
+        if prices.fullest(layout, rate, work) >= 1.0 {
+            return Ok(None);
+        }
         let beside = prices.handing_over_beside(layout);
         let Some(processed) = self.simulated_delay(layout.crossing, rate * layout.busiest, beside)? else {
             return Ok(None);

@@ -82,10 +82,16 @@ impl CpuPool {
     }
 
     /// The core that all of `cpus` belong to.
-    fn only_core(&self, cpus: &CpuSet) -> Option<usize> {
+    pub(super) fn only_core(&self, cpus: &CpuSet) -> Option<usize> {
         let mut cores = cpus.iter().map(|id| self.get(id).map(|cpu| cpu.core));
         let first = cores.next()??;
         cores.all(|core| core == Some(first)).then_some(first)
+    }
+
+    /// Whether the core of `cpu`, which is not reserved, has a hardware thread that is: work on one slows the other.
+    pub(super) fn is_beside_reserved(&self, cpu: PoolCpu) -> bool {
+        let mut others = self.reserved.iter().filter_map(|id| self.get(id));
+        !self.reserved.contains(cpu.id) && others.any(|other| other.core == cpu.core)
     }
 
     /// The part of a cpu's time that threads pinned to `core` use.

@@ -48,8 +48,8 @@ pub(super) fn choose(context: &Context<'_>, count: usize) -> CpuSet {
     while chosen.len() < count {
         let with_free = nodes.iter_mut().filter(|(_, _, free)| free.len() > 0);
         let next = with_free.reduce(|most, other| {
-            // As seats are shared out by votes (Sainte-Lague): the part of a core, if the next were half a one.
-            let share = |&(part, taken, _): &(f64, f64, _)| part / (taken + 0.5);
+            // As seats are shared out by votes (Sainte-Lague), after one for each: queues stay on the node of their card.
+            let share = |&(part, taken, _): &(f64, f64, _)| (taken == 0.0, part / (taken + 0.5));
             if share(other) > share(most) { other } else { most }
         });
         let Some((_, taken, free)) = next else { break };

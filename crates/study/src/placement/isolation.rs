@@ -8,13 +8,14 @@ use super::device_queues::{DeviceQueue, Steering};
 use super::gain::Gain;
 use super::layout::Crossing;
 use super::line::{self, PlannedLine};
+use super::prices::Prices;
 use super::target_threads::{self, TargetThread};
 use super::{Unplaceable, interrupts, queues, spread, threads};
 use std::collections::BTreeSet;
 use warmcore_linux::inventory::Interrupt;
 use warmcore_linux::tuning::Setting;
 use warmcore_topology::CpuSet;
-use warmcore_units::{CpuId, Estimate, Nanos};
+use warmcore_units::{CpuId, Nanos};
 
 /// Chooses where everything goes, with the lines that move it there.
 pub(super) fn choose(context: &Context<'_>) -> Result<(Proposal, Vec<PlannedLine>), Unplaceable> {
@@ -74,7 +75,11 @@ fn masks(context: &Context<'_>, chosen: &[CpuId]) -> Vec<CpuSet> {
             None => other.thread.key.pid == thread.thread.key.pid,
         };
         let own = context.threads.iter().zip(chosen).filter(|(other, _)| together(other));
-        let cpus = context.pool.cores_of(&own.map(|(_, &cpu)| cpu).collect()).intersection(&thread.permitted);
+        let cpus = context
+            .pool
+            .cores_of(&own.map(|(_, &cpu)| cpu).collect())
+            .intersection(&thread.permitted)
+            .intersection(&thread.current);
         // A core may have a hardware thread that its user keeps apart.
         let cpus = cpus.difference(&context.pool.reserved);
         if cpus.is_empty() { thread.current.clone() } else { cpus }
@@ -170,7 +175,7 @@ impl<'a> Isolation<'a> {
 
     fn interrupt(&self, queue: &DeviceQueue<'_>, cpu: CpuId) -> Option<PlannedLine> {
         let (reason, gain) = match self.is_private(queue.current_cpu) {
-            true => (away(), self.freed_by_queue(queue)),
+            true => (away(), self.freed_by_interrupt(queue)),
             false => (
                 format!("to the node of {}: its packets came in on another one", queue.interface.name),
                 Gain::Unknown("a profile holds no price of the way to another node".to_owned()),
@@ -191,7 +196,7 @@ impl<'a> Isolation<'a> {
 
     fn default_interrupt(&self) -> Option<PlannedLine> {
         let from = self.context.picture.default_affinity.as_ref()?;
-        let rest = from.difference(&self.private);
+        let rest = from.difference(&self.private).difference(&self.context.pool.reserved);
         let cpus = if rest.is_empty() { self.outside.clone() } else { rest };
         let (from, to) = ((line::named(from), from != &cpus), line::named(&cpus));
         let reason = "interrupts that are requested later are to stay away too".to_owned();
@@ -201,7 +206,7 @@ impl<'a> Isolation<'a> {
 
     /// The lines that set the steering of `queue`, where it changes.
     fn steering_lines(&self, queue: &DeviceQueue<'_>, proposed: &Steering) -> Vec<PlannedLine> {
-        let gain = || self.freed_by_queue(queue);
+        let gain = || self.freed_by_steering(queue);
         let spread = match proposed {
             Steering::Spread(cpus) => cpus.clone(),
             _ => CpuSet::default(),
@@ -213,19 +218,52 @@ impl<'a> Isolation<'a> {
         };
         let off = (queue.steering == Steering::ToReader)
             .then(|| line::rfs(queue, 0, "packets would follow their readers there".to_owned(), gain()));
-        let rps = line::rps(queue, spread, reason, gain()).filter(|line| line.changes);
-        off.flatten().into_iter().chain(rps).collect()
+        let off = off.flatten();
+        let gain = match off {
+            Some(_) => Gain::Unknown("it is counted with the line before".to_owned()),
+            None => gain(),
+        };
+        let rps = line::rps(queue, spread, reason, gain).filter(|line| line.changes);
+        off.into_iter().chain(rps).collect()
     }
 
-    /// The time spent on processing the packets of `queue` where they are processed now.
-    fn freed_by_queue(&self, queue: &DeviceQueue<'_>) -> Gain {
+    /// The time that the interrupt of `queue` takes of a private cpu: that of its packets, if that cpu processes them, and of
+    /// handing them over otherwise.
+    fn freed_by_interrupt(&self, queue: &DeviceQueue<'_>) -> Gain {
+        let price = match queue.steering {
+            Steering::None => |prices: Prices| prices.processing(Crossing::default()),
+            _ => |prices: Prices| prices.frame,
+        };
+        self.freed(queue, (1.0, 1), price)
+    }
+
+    /// The time that packets of `queue` take of private cpus because of its steering.
+    fn freed_by_steering(&self, queue: &DeviceQueue<'_>) -> Gain {
+        let private = match &queue.steering {
+            Steering::None => (0.0, 0),
+            Steering::Spread(cpus) => {
+                let private = cpus.intersection(&self.private).len();
+                (private as f64 / cpus.len() as f64, private)
+            }
+            Steering::ToReader => (1.0, self.private.len()),
+        };
+        self.freed(queue, private, |prices| prices.processing(Crossing { frame: 1.0, ..Crossing::default() }))
+    }
+
+    /// The time of so many private cpus that is given back, at most all of it: a `price` for this `part` of the packets of
+    /// `queue`.
+    fn freed(
+        &self,
+        queue: &DeviceQueue<'_>,
+        (part, cpus): (f64, usize),
+        price: impl Fn(Prices) -> Nanos,
+    ) -> Gain {
         match (&self.context.costs, self.context.rate) {
             (Err(why), _) => Gain::Unknown(why.to_string()),
             (_, None) => Gain::Unknown("nothing tells how many packets come; give --rate".to_owned()),
             (Ok(costs), Some(rate)) => {
-                let cost = costs.packet(Crossing::default());
-                let part = |time: Nanos| time.secs() * rate.0 * queue.part;
-                Gain::Frees(Estimate { mean: part(cost.mean), half_width: cost.half_width.map(part) })
+                let packets = rate.0 * queue.part * part;
+                Gain::Frees(costs.estimate(|prices| (price(prices).secs() * packets).min(cpus as f64)))
             }
         }
     }

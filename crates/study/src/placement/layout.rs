@@ -154,9 +154,10 @@ impl Work {
     }
 }
 
-/// Whether `cpu` is slow, or kept free of such work by its user or taken by a pinned thread, unless for a reader.
+/// Whether `cpu` is slow, or kept free of such work by its user or taken by a pinned thread, unless for a pinned reader.
 fn is_unfit(pool: &CpuPool, readers: &[ReaderLoad], cpu: CpuId) -> bool {
-    let is_for_reader = || readers.iter().any(|reader| reader.cpus.contains(cpu));
+    let is_for_reader =
+        || readers.iter().any(|reader| reader.cpus.contains(cpu) && pool.only_core(&reader.cpus).is_some());
     let is_taken = |of| pool.reserved.contains(cpu) || pool.is_occupied(of);
     pool.get(cpu).is_some_and(|of| of.slow || is_taken(of) && !is_for_reader())
 }

@@ -141,11 +141,12 @@ impl Lines<'_> {
 
     /// Why packets of the queue at `index` are spread over `cpus`.
     fn shortage(&self, cpu: CpuId) -> String {
-        let part = self.proposed.interrupted.get(&cpu).copied().unwrap_or(0.0);
+        let times = self.context.queue_times().into_iter().zip(&self.assignment.queues);
+        let time: f64 = times.filter(|(_, on)| **on == cpu).map(|(time, _)| time).sum();
         format!(
             "the packets that interrupt cpu {} take {:.0}% of a cpu: the cores near their device share them",
             cpu.0,
-            part * self.context.packet_load() * 100.0
+            time * 100.0
         )
     }
 
@@ -233,13 +234,13 @@ impl Lines<'_> {
             (Some(cpu), _) if cpus.len() == 1 && self.assignment.queues.contains(&cpu) => {
                 format!("cpu {} takes in packets, of which a part is for it", cpu.0)
             }
+            (Some(cpu), _) if self.context.request.pin => format!("cpu {} alone, as --pin asks", cpu.0),
             (_, Some(queue)) => format!(
-                "to the node of {}, where {:.0}% of the packets arrive",
+                "to the node of {}, where {:.0}% of the packets arrive: it may run on others now",
                 queue.interface.name,
                 near().map(|queue| queue.part).sum::<f64>() * 100.0
             ),
-            (Some(cpu), None) => format!("cpu {} alone, as --pin asks", cpu.0),
-            (None, None) => String::new(),
+            (_, None) => "to cores that have time left".to_owned(),
         }
     }
 }

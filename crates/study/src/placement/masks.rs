@@ -1,14 +1,16 @@
 //! The cpus that reading processes may run on: those of the node at which their packets arrive.
 //!
 //! A process gets a mask, and the scheduler chooses within it: a single cpu per thread would bind what the program
-//! starts later to it as well. Within one node the scheduler is left alone. A node that other programs keep busy takes
-//! no readers, readers that receive as much from a card of another node stay where they are, and no reader leaves the mask that somebody gave it.
+//! starts later to it as well. Within one node the scheduler is left alone. A node whose cores the readers, other programs and
+//! packets would fill takes none, readers that receive as much from a card of another node stay where they are, and no
+//! reader leaves the mask that somebody gave it.
 
 use super::context::{Assignment, Context};
 use super::device_queues::{DeviceQueue, Steering};
 use super::spread;
 use super::target_threads::TargetThread;
 use super::threads::{FULL, busiest_node};
+use std::collections::BTreeSet;
 use warmcore_topology::CpuSet;
 
 /// The cpus of each reader. `without` are kept free of them.
@@ -22,7 +24,11 @@ pub(super) fn choose(context: &Context<'_>, without: &CpuSet) -> Vec<CpuSet> {
         context.threads.iter().map(|thread| moved(context, thread, &near, without)).collect();
     let masks: Vec<CpuSet> =
         moved.into_iter().zip(&stays).map(|(moved, stays)| moved.unwrap_or_else(|| stays.clone())).collect();
-    let fits = load_on(context, &masks, &near) + context.other_load(&near) <= FULL * near.len() as f64;
+    let fits = has_time(context, &masks, &near, context.counted_load())
+        && masks
+            .iter()
+            .zip(&stays)
+            .all(|(mask, stays)| mask == stays || has_time(context, &masks, mask, 0.0));
     if fits && are_nearer(context, &masks, &stays, without) { masks } else { stays }
 }
 
@@ -48,6 +54,14 @@ fn moved(
     (leaves && !own.is_empty()).then_some(own)
 }
 
+/// Whether the cores of `cpus` have time for the readers with `masks` that may run nowhere else, for other programs there
+/// and for `packets`. The second hardware thread of a core adds little time to that of the first.
+fn has_time(context: &Context<'_>, masks: &[CpuSet], cpus: &CpuSet, packets: f64) -> bool {
+    let cores = cpus.iter().filter_map(|cpu| context.pool.get(cpu)).map(|cpu| cpu.core);
+    let cores = cores.collect::<BTreeSet<_>>().len();
+    load_on(context, masks, cpus) + context.other_load(cpus) + packets <= FULL * cores as f64
+}
+
 /// The cpus' worth of time that readers with these `masks` use of `cpus`.
 fn load_on(context: &Context<'_>, masks: &[CpuSet], cpus: &CpuSet) -> f64 {
     let part = |mask: &CpuSet| mask.intersection(cpus).len() as f64 / mask.len().max(1) as f64;
@@ -71,7 +85,8 @@ fn are_nearer(context: &Context<'_>, masks: &[CpuSet], stays: &[CpuSet], without
 /// The available cpus of the node that most packets arrive at, where the host has several nodes.
 fn node_of_packets(context: &Context<'_>) -> Option<CpuSet> {
     let node = busiest_node(&context.queues)?;
-    let on_node: CpuSet = context.pool.available().filter(|cpu| cpu.node == node).map(|cpu| cpu.id).collect();
+    let with_time = context.pool.available().filter(|cpu| !context.pool.is_occupied(*cpu));
+    let on_node: CpuSet = with_time.filter(|cpu| cpu.node == node).map(|cpu| cpu.id).collect();
     let is_all = context.pool.available().all(|cpu| cpu.node == node);
     (!on_node.is_empty() && !is_all && context.queues.iter().any(DeviceQueue::is_movable)).then_some(on_node)
 }

@@ -16,14 +16,14 @@ pub enum NoPrediction {
     NoMigration(String),
     /// The profile cannot be that of the packets that were seen: they would have taken far longer than they did.
     #[error(
-        "by the profile the packets that arrived would take {} cpus, but softirqs took {counted:.2}: it is of another \
+        "by the profile the packets that arrived would take {} cpus, but softirqs there took {counted:.2}: it is of another \
          machine, or of other packets (a card or the kernel may merge many into one)",
         gain::plain(*.computed)
     )]
     Contradicted {
         /// The cpus' worth of time that they would take.
         computed: Estimate<f64>,
-        /// What all softirqs took.
+        /// What softirqs took on the cpus that process packets.
         counted: f64,
     },
     /// The profile cannot be simulated.

@@ -32,17 +32,24 @@ pub(super) fn find(context: &Context<'_>) -> Result<Vec<Proposal>, Unplaceable> 
     if let Some(count) = context.request.interrupt_cores {
         return interrupt_cores::propose(context, count).map(|proposal| vec![proposal]);
     }
-    let readers = readers(context);
+    let stay: Vec<CpuSet> = context.threads.iter().map(|thread| thread.current.clone()).collect();
+    let mut ways = vec![stay, readers(context)];
+    ways.dedup();
+    if context.request.pin {
+        ways.remove(0);
+    }
     let mut proposals = Vec::new();
-    for queues in placements(context, &readers) {
-        for steering in steerings(context, &readers, &queues.cpus) {
-            let assignment = Assignment {
-                threads: readers.clone(),
-                queues: queues.cpus.clone(),
-                steering,
-                why: queues.why.clone(),
-            };
-            proposals.push(context.propose(assignment));
+    for readers in &ways {
+        for queues in placements(context, readers) {
+            for steering in steerings(context, readers, &queues.cpus) {
+                let assignment = Assignment {
+                    threads: readers.clone(),
+                    queues: queues.cpus.clone(),
+                    steering,
+                    why: queues.why.clone(),
+                };
+                proposals.push(context.propose(assignment));
+            }
         }
     }
     Ok(proposals)
@@ -66,7 +73,7 @@ fn readers(context: &Context<'_>) -> Vec<CpuSet> {
 fn placements(context: &Context<'_>, readers: &[CpuSet]) -> Vec<Queues> {
     let spread = Queues {
         cpus: spread::choose(context, readers, None),
-        why: "a core of its own near the device".to_owned(),
+        why: "one of the cores near the device, over which queues are spread".to_owned(),
     };
     if !context.request.interfaces.is_empty() {
         return vec![spread];
@@ -173,11 +180,13 @@ fn steerings(context: &Context<'_>, readers: &[CpuSet], queues: &[CpuId]) -> Vec
         return steerings;
     }
     steerings.push(each(Steering::None));
-    let cpus: CpuSet = queues.iter().copied().collect();
     // Without costs, packets follow only readers that the queues are too few to reach.
     let busy = context.threads.iter().filter(|thread| target_threads::is_busy(context.rates, thread.thread));
-    let are_few = cpus.len() < busy.count();
-    if can_follow_readers(context, readers) && (context.costs.is_ok() || are_few) {
+    let are_few = context.queues.len() < busy.count();
+    if can_follow_readers(context, readers)
+        && (context.costs.is_ok() || are_few)
+        && is_spread(context, readers, queues)
+    {
         steerings.push(each(Steering::ToReader));
     }
     steerings.extend(spread_packets(context, readers, queues));
@@ -197,6 +206,15 @@ fn can_follow_readers(context: &Context<'_>, readers: &[CpuSet]) -> bool {
         && readers.iter().all(is_free)
 }
 
+/// Whether no cpu of `queues` is interrupted for more packets than if they were spread. Only then are packets handed over:
+/// the work of the interrupt itself stays where it is, and no profile has its price.
+fn is_spread(context: &Context<'_>, readers: &[CpuSet], queues: &[CpuId]) -> bool {
+    const ROUNDING: f64 = 1e-9;
+    let parts = || context.queues.iter().map(|queue| queue.part);
+    let most = |queues: &[CpuId]| by_cpu(queues, parts()).into_values().fold(0.0, f64::max);
+    most(queues) <= most(&spread::choose(context, readers, None)) + ROUNDING
+}
+
 /// Packets of queues whose cpu has no time for them, spread over the cores near their devices; where queues that are
 /// spread leave no cpu short of time, none are.
 fn spread_packets(context: &Context<'_>, readers: &[CpuSet], queues: &[CpuId]) -> Option<Vec<Steering>> {
@@ -204,12 +222,13 @@ fn spread_packets(context: &Context<'_>, readers: &[CpuSet], queues: &[CpuId]) -
     if !context.queues.iter().all(can_steer) {
         return None;
     }
-    let is_short = |part: f64| part * context.packet_load() > BUSY_WITH_PACKETS;
-    let spread = interrupted(context, &spread::choose(context, readers, None));
-    if !spread.values().any(|&part| is_short(part)) {
+    let times = context.queue_times();
+    let interrupted = |queues: &[CpuId]| by_cpu(queues, times.iter().copied());
+    let is_short = |time: f64| time > BUSY_WITH_PACKETS;
+    if !interrupted(&spread::choose(context, readers, None)).values().any(|&time| is_short(time)) {
         return None;
     }
-    let interrupted = interrupted(context, queues);
+    let interrupted = interrupted(queues);
     let steering = |(queue, cpu): (&DeviceQueue<'_>, &CpuId)| {
         let near = near_device(context, queue);
         match is_short(interrupted[cpu]) && near.len() > 1 {
@@ -220,13 +239,13 @@ fn spread_packets(context: &Context<'_>, readers: &[CpuSet], queues: &[CpuId]) -
     Some(context.queues.iter().zip(queues).map(steering).collect())
 }
 
-/// The part of all packets that each cpu of `queues` is interrupted for.
-fn interrupted(context: &Context<'_>, queues: &[CpuId]) -> BTreeMap<CpuId, f64> {
-    let mut parts = BTreeMap::new();
-    for (queue, &cpu) in context.queues.iter().zip(queues) {
-        *parts.entry(cpu).or_default() += queue.part;
+/// The sum of what the queues on each cpu have of `parts`.
+fn by_cpu(queues: &[CpuId], parts: impl Iterator<Item = f64>) -> BTreeMap<CpuId, f64> {
+    let mut sums = BTreeMap::new();
+    for (&cpu, part) in queues.iter().zip(parts) {
+        *sums.entry(cpu).or_default() += part;
     }
-    parts
+    sums
 }
 
 /// The first hardware threads of the fast cores near the device of `queue`; of all, where that is near no node.

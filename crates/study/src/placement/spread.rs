@@ -156,8 +156,13 @@ fn cores(context: &Context<'_>, readers: &[CpuSet], only: Option<&CpuSet>) -> Ve
         None if available.iter().any(|cpu| !cpu.slow) => available.retain(|cpu| !cpu.slow),
         None => {}
     }
+    // A pinned reader may be who takes its core.
+    let pinned = readers.iter().filter(|cpus| context.pool.only_core(cpus).is_some());
+    let pinned: CpuSet = pinned.flat_map(CpuSet::iter).collect();
     let readers: CpuSet = readers.iter().flat_map(CpuSet::iter).collect();
-    let is_taken = |cpu: PoolCpu| context.pool.is_occupied(cpu) && !readers.contains(cpu.id);
+    let is_taken = |cpu: PoolCpu| {
+        context.pool.is_occupied(cpu) && !pinned.contains(cpu.id) || context.pool.is_beside_reserved(cpu)
+    };
     let with_time: BTreeSet<u32> =
         available.iter().filter(|cpu| !is_taken(**cpu)).map(|cpu| cpu.node).collect();
     available.retain(|cpu| !is_taken(*cpu) || !with_time.contains(&cpu.node));

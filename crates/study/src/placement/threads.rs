@@ -165,7 +165,12 @@ impl<'a> Placer<'a> {
     }
 
     fn candidates(&self, thread: &TargetThread<'_>) -> impl Iterator<Item = PoolCpu> {
-        self.pool.available().filter(|cpu| thread.permitted.contains(cpu.id))
+        // For isolation too, nobody leaves the mask that somebody gave it; who asks for single cpus (--pin) means it.
+        let cpus = match self.goal {
+            Goal::Isolation => thread.permitted.intersection(&thread.current),
+            _ => thread.permitted.clone(),
+        };
+        self.pool.available().filter(move |cpu| cpus.contains(cpu.id))
     }
 
     /// For latency and isolation, a second hardware thread of a core is as bad as a slow core.

@@ -52,7 +52,9 @@ impl Worthy {
 /// # Errors
 /// If none is: why the best of all is not.
 pub(super) fn best(context: &Context<'_>, proposals: Vec<Proposal>) -> Result<Worthy, Unplaceable> {
-    let is_asked = context.request.interrupt_cores.is_some();
+    // Nothing is known of the load of queues that carry none: on request they are spread for what may come.
+    let is_asked = context.request.interrupt_cores.is_some()
+        || !context.request.interfaces.is_empty() && context.is_idle();
     let is_admissible = |it: &Proposal| is_asked || !burdens_more(&context.current, &it.layout);
     let mut left: Vec<Proposal> = proposals.into_iter().filter(is_admissible).collect();
     let tight = is_tight(context);
@@ -95,7 +97,7 @@ fn is_tight(context: &Context<'_>) -> bool {
         .as_ref()
         .ok()
         .zip(context.rate.filter(|rate| rate.0 > 0.0))
-        .map(|(costs, rate)| costs.headroom(&context.current, rate, context.thread_load()));
+        .map(|(costs, rate)| costs.headroom(&context.current, rate, context.readers_work()));
     headroom.is_none_or(|headroom| headroom < AMPLE_HEADROOM)
 }
 
