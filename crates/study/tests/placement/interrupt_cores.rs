@@ -64,7 +64,7 @@ fn readers(placement: &HostPlacement) -> Vec<(u32, CpuSet, &str)> {
     readers.collect()
 }
 
-fn cpus(text: &str) -> CpuSet {
+pub(crate) fn cpus(text: &str) -> CpuSet {
     text.parse().expect("a list of cpus")
 }
 

@@ -1,16 +1,12 @@
 //! Who leaves the cores of the threads that are meant, who stays, and how many cores these are.
 
-use super::interrupt_cores::{card, thread, two_sockets};
+use super::interrupt_cores::{card, cpus, thread, two_sockets};
 use super::{observed, request};
 use std::collections::BTreeMap;
 use warmcore_linux::fake::Tree;
 use warmcore_linux::tuning::Setting;
 use warmcore_study::placement::{Goal, HostPlacement, Request, Target, Unplaceable, place};
 use warmcore_topology::CpuSet;
-
-fn cpus(text: &str) -> CpuSet {
-    text.parse().expect("a list of cpus")
-}
 
 fn planned(tree: &Tree, pin: bool) -> HostPlacement {
     let request = Request { pin, ..request(&Target::Evident, Goal::Isolation, None) };

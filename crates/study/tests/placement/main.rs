@@ -8,6 +8,7 @@ mod hosts;
 mod interrupt_cores;
 mod isolation;
 mod library;
+mod masks;
 mod mismatch;
 mod named;
 mod properties;
