@@ -21,8 +21,7 @@ pub(super) fn of_queues(queues: &[DeviceQueue<'_>], current: &Layout, rates: &Ra
     };
     let mean = |cpus: &CpuSet| cpus.iter().map(per_packet).sum::<f64>() / cpus.len().max(1) as f64;
     // Packets that follow their readers are processed on all of these.
-    let anywhere: f64 =
-        current.processed.iter().map(|(cpu, _)| softirqs.get(cpu).copied().unwrap_or(0.0)).sum();
+    let anywhere: f64 = current.processed.keys().map(|cpu| softirqs.get(cpu).copied().unwrap_or(0.0)).sum();
     let time = |queue: &DeviceQueue<'_>| match &queue.steering {
         Steering::None => per_packet(queue.current_cpu),
         Steering::Spread(cpus) => mean(cpus),
