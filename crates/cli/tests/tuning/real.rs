@@ -17,9 +17,15 @@ pub(super) fn inside(lab: &Lab, program: &[&str], folder: &Path) -> Output {
 
 /// Starts it likewise; the child is the program itself.
 pub(super) fn start_inside(lab: &Lab, program: &[&str], folder: &Path) -> Child {
+    start_where_sys_shows(lab, lab, program, folder)
+}
+
+/// Starts it in the near namespace of `lab`, with a `/sys` that shows the one of `shown`.
+fn start_where_sys_shows(lab: &Lab, shown: &Lab, program: &[&str], folder: &Path) -> Child {
     let mut command = Command::new("unshare");
     command.args(["--mount", "--propagation", "private", "sh", "-c"]);
-    command.args(["mount -t sysfs sysfs /sys && exec \"$@\"", "sh"]).args(program);
+    command.args(["nsenter --net=\"$0\" mount -t sysfs sysfs /sys && exec \"$@\"", &shown.near.path()]);
+    command.args(program);
     command.current_dir(folder).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     lab.near.spawn(&mut command).expect("a namespace can be entered").expect("unshare is there")
 }
@@ -106,6 +112,43 @@ fn a_plan_is_refused_where_sys_shows_another_network_namespace() {
     assert!(error.contains("/sys belongs to another network namespace than this process"), "{error}");
     assert!(error.contains("this process has lo, wire0") && error.contains("ip netns exec NAME"), "{error}");
     assert!(!folder.path().join("journals").exists(), "nothing was begun");
+}
+
+/// The interfaces of two containers often have the same names.
+#[test]
+fn nothing_is_changed_where_sys_shows_interfaces_of_the_same_names_of_another_namespace() {
+    if let Some(missing) = warmcore_linux::net::privilege_missing() {
+        return println!("skipped: needs {missing}");
+    }
+    let lab = || Lab::new(&LinkOptions { queues: 4, ..LinkOptions::default() }).expect("a lab");
+    let (own, other) = (lab(), lab());
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = folder.path();
+    fs::write(folder.join("plan.toml"), plan()).expect("a plan can be written");
+    let host = |shown: &Lab, arguments: &[&str]| {
+        let program = [env!("CARGO_BIN_EXE_warmcore"), "host"];
+        let all = [&program, arguments, &["--journal", "journals"]].concat();
+        start_where_sys_shows(&own, shown, &all, folder).wait_with_output().expect("a child's output")
+    };
+    let apply = ["apply", "plan.toml", "--yes"];
+    let is_refused = |arguments: &[&str]| {
+        let refused = host(&other, arguments);
+        let error = on_one_line(&refused.stderr);
+        assert_eq!(refused.status.code(), Some(1), "{arguments:?}: {error}");
+        assert!(error.contains("/sys belongs to another network namespace"), "{arguments:?}: {error}");
+        assert!(error.contains("/sys shows wire0 with number"), "{arguments:?}: {error}");
+    };
+    is_refused(&apply);
+    assert!(!folder.join("journals").exists(), "nothing was begun");
+
+    let applied = host(&own, &apply);
+    assert!(applied.status.success(), "{}", text(&applied.stderr));
+    let before = [&own, &other].map(|lab| queues(lab, folder));
+    let commands: [&[&str]; 3] = [&["undo"], &["undo", "--force"], &["confirm"]];
+    commands.iter().for_each(|arguments| is_refused(arguments));
+    assert_eq!([&own, &other].map(|lab| queues(lab, folder)), before);
+    let undone = host(&own, &["undo"]);
+    assert!(undone.status.success(), "{}", text(&undone.stderr));
 }
 
 #[test]

@@ -99,6 +99,15 @@ fn query_socket() -> Result<OwnedFd, Errno> {
     socket_with(AddressFamily::INET, SocketType::DGRAM, SocketFlags::CLOEXEC, None)
 }
 
+/// The number and the hardware address, or its first bytes, of an interface of the calling thread's network namespace.
+///
+/// # Errors
+/// If there is none of this name, or the kernel does not answer.
+pub(crate) fn number_and_address(name: &str) -> Result<(u32, [u8; 6]), Errno> {
+    let socket = query_socket()?;
+    Ok((name_to_index(&socket, name)?, kernel::hardware_address(&socket, name)?))
+}
+
 /// Returns the table by which hashes choose receive queues; empty if the device has none.
 ///
 /// # Errors

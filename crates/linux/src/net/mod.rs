@@ -59,7 +59,7 @@ pub use datagrams::Datagrams;
 pub use error::{DeviceError, SendError};
 pub use filter::{Filter, PortProtocol, Ports};
 pub use interface::Interface;
-pub(crate) use interface::{indirection_table, set_indirection_table};
+pub(crate) use interface::{indirection_table, number_and_address, set_indirection_table};
 pub use namespace::{EnteredNamespace, Namespace, NamespaceError};
 pub use packet::{Fanout, FanoutMode, PacketOptions, PacketSocket};
 pub use privilege::privilege_missing;

@@ -29,11 +29,7 @@ pub enum AdmissionError {
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
     Mismatch(Vec<Fault>),
     /// `/sys` belongs to another network namespace than this process.
-    #[error(
-        "the plan has lines of interfaces, and /sys belongs to another network namespace than this process ({0}): expected \
-         both in one. `ip netns exec NAME warmcore …` enters a namespace with a /sys of its own; after `nsenter -n` or where \
-         it has no name, `unshare -m sh -c 'mount -t sysfs sysfs /sys && warmcore …'` makes one"
-    )]
+    #[error("the plan has lines of interfaces, and {0}")]
     ForeignInterfaces(ForeignInterfaces),
     /// A running program would undo the plan.
     #[error(
@@ -60,7 +56,7 @@ pub fn admit(
     admission: &AdmissionOptions,
 ) -> Result<Vec<Interference>, AdmissionError> {
     let is_of_interfaces = plan.lines.iter().any(|line| line.set.interface().is_some());
-    if let Some(foreign) = is_of_interfaces.then(|| ForeignInterfaces::find(system)).flatten() {
+    if let Some(foreign) = ForeignInterfaces::find(is_of_interfaces, system) {
         return Err(AdmissionError::ForeignInterfaces(foreign));
     }
     let mut faults = plan.differences(system)?;

@@ -20,6 +20,7 @@
 
 use super::entries::{Boot, Content, Head, JournalEntry, StepProgress, line, token};
 use super::journal_error::JournalError;
+use super::namespaces::ForeignInterfaces;
 use super::parse::{self, Damage};
 use super::step::{Step, StepKind};
 use super::system::{System, is_absent};
@@ -191,6 +192,10 @@ impl JournalDirectory {
                 parse::content(&bytes, &path)?
             }
         };
+        let is_of_interfaces = content.steps.iter().any(|(step, _)| step.set.interface().is_some());
+        if let Some(foreign) = ForeignInterfaces::find(is_of_interfaces, system) {
+            return Err(JournalError::ForeignInterfaces { path, foreign });
+        }
         Ok(Some(Journal { system, directory: self.clone(), content, namespace_gone, _lock: lock }))
     }
 

@@ -1,5 +1,6 @@
 //! Why a journal cannot be used.
 
+use super::namespaces::ForeignInterfaces;
 use crate::tree::Malformed;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -83,6 +84,14 @@ pub enum JournalError {
         path: PathBuf,
         /// The namespace.
         namespace: String,
+    },
+    /// `/sys` belongs to another network namespace than this process.
+    #[error("nothing was changed: the journal `{}` has settings of interfaces, and {foreign}", path.display())]
+    ForeignInterfaces {
+        /// The journal.
+        path: PathBuf,
+        /// What differs.
+        foreign: ForeignInterfaces,
     },
     /// The journal belongs to a different namespace or tree.
     #[error("the plan was applied in another {what} ({}; this one is {here}): undo it there", there.escape_debug())]
