@@ -197,6 +197,7 @@ fn confirm(arguments: &JournalArguments) -> miette::Result<()> {
     };
     let disk = Disk::below(&root_of(&directory)?.ok_or_else(nothing)?);
     let mut journal = open(&directory, &disk)?.ok_or_else(nothing)?;
+    journal.require_in_force().into_diagnostic()?;
     if !journal.content().head.awaits_confirmation {
         return crate::output::print(b"The plan that is applied stays anyway: it needs no confirmation.\n");
     }

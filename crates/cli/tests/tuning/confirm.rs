@@ -1,7 +1,8 @@
 //! Changes that are taken back unless somebody confirms them.
 
-use super::{Place, UNDO};
+use super::{MASK, Place, UNDO};
 use crate::failure;
+use std::fs;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::thread::sleep;
@@ -9,11 +10,14 @@ use std::time::{Duration, Instant};
 
 const CONFIRM: [&str; 4] = ["host", "confirm", "--journal", "journals"];
 
+/// How long the watcher may take on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
 /// Waits until the mask is `expected`.
 fn await_mask(place: &Place, expected: &str) {
     let began = Instant::now();
     while place.mask() != expected {
-        assert!(began.elapsed() < Duration::from_secs(60), "it is still {}", place.mask());
+        assert!(began.elapsed() < PATIENCE, "it is still {}", place.mask());
         sleep(Duration::from_millis(20));
     }
 }
@@ -63,4 +67,33 @@ fn confirmed_changes_stay_until_they_are_undone() {
     place.run(&Place::apply(&["--yes"]));
     assert!(place.run(&CONFIRM).contains("needs no confirmation"));
     place.run(&UNDO);
+}
+
+/// The end of the time finds a value that somebody else has changed, so the journal stays open.
+#[test]
+fn what_was_taken_back_cannot_be_confirmed_though_some_of_it_is_left() {
+    let place = Place::new();
+    place.run(&Place::apply(&["--yes", "--confirm-within", "1s"]));
+    let mask = place.path.join("root").join(MASK);
+    fs::write(&mask, "2\n").expect("a value can be written");
+    let thread = place.path.join("root/proc/4242/task/4242/status");
+    let is_back = || fs::read_to_string(&thread).expect("a status").contains(":\t0-3");
+    let began = Instant::now();
+    while !is_back() {
+        assert!(began.elapsed() < PATIENCE, "the thread is still placed");
+        sleep(Duration::from_millis(20));
+    }
+    let late = loop {
+        let late = failure(&CONFIRM, &place.path);
+        // The watcher may not have ended yet.
+        if !late.contains("is locked") || began.elapsed() > PATIENCE {
+            break late;
+        }
+        sleep(Duration::from_millis(20));
+    };
+    assert!(late.contains("too late to confirm the changes"), "{late}");
+    assert!(late.contains("interrupts requested later: somebody else has set it to 1 since"), "{late}");
+    assert!(late.contains("`warmcore host undo --journal /") && late.contains("with --force"), "{late}");
+    assert!(place.run(&["host", "undo", "--force", "--journal", "journals"]).contains("1 value restored"));
+    assert_eq!(place.mask(), "f\n");
 }

@@ -83,6 +83,8 @@ pub(crate) enum JournalEntry {
     },
     Restored(usize),
     Confirmed(bool),
+    /// An undo has left these open, in words.
+    TakenBack(Vec<String>),
 }
 
 /// A line of the journal.
@@ -110,6 +112,8 @@ pub struct Content {
     pub head: Head,
     /// Whether the changes were confirmed.
     pub confirmed: bool,
+    /// What the last undo left open, in words; `None` if none has ended.
+    pub taken_back: Option<Vec<String>>,
     /// The lines that cannot be read.
     pub damage: Vec<Damage>,
     pub(crate) steps: Vec<(Step, StepProgress)>,
@@ -213,7 +217,7 @@ impl Content {
     /// Creates the contents of a new journal.
     pub(crate) fn new(head: Head, steps: Vec<Step>) -> Self {
         let steps = steps.into_iter().map(|step| (step, StepProgress::default())).collect();
-        Self { head, confirmed: false, damage: Vec::new(), steps }
+        Self { head, confirmed: false, taken_back: None, damage: Vec::new(), steps }
     }
 
     /// Applies an entry, which must be consistent with the earlier ones.
@@ -246,6 +250,10 @@ impl Content {
             JournalEntry::Restored(step) => note(step, &|progress| progress.restored = true),
             JournalEntry::Confirmed(confirmed) => {
                 self.confirmed = confirmed;
+                Ok(())
+            }
+            JournalEntry::TakenBack(left) => {
+                self.taken_back = Some(left);
                 Ok(())
             }
         }

@@ -6,6 +6,7 @@
 //! entry = { begun = 0 }
 //! entry = { done = { step = 0, reading = ["3", ""] } }
 //! entry = { restored = 0 }
+//! entry = { taken_back = ["RFS flows of the machine: somebody else has set it to 64 since"] }
 //! ```
 //!
 //! A journal with its head and all steps is written to a temporary file, synced to disk, and renamed,
@@ -353,11 +354,35 @@ impl<'a> Journal<'a> {
         self.append(JournalEntry::Restored(step))
     }
 
+    /// Notes that an undo has ended, and what it has left open.
+    pub(crate) fn note_taken_back(&mut self, left: Vec<String>) -> Result<(), JournalError> {
+        if self.content.taken_back.as_ref() == Some(&left) {
+            return Ok(());
+        }
+        self.content.taken_back = Some(left.clone());
+        self.append(JournalEntry::TakenBack(left))
+    }
+
+    /// Fails if an undo, such as the one at the end of the time limit, has taken the changes back and left the journal open.
+    ///
+    /// # Errors
+    /// What it has left open.
+    pub fn require_in_force(&self) -> Result<(), JournalError> {
+        let is_restored = self.steps().iter().any(|(_, progress)| progress.restored);
+        match &self.content.taken_back {
+            None if !is_restored => Ok(()),
+            left => {
+                Err(JournalError::TakenBack { path: self.path(), left: left.clone().unwrap_or_default() })
+            }
+        }
+    }
+
     /// Confirms the changes, so that they are not undone after the time limit.
     ///
     /// # Errors
-    /// If the journal cannot be written.
+    /// If they have been taken back, or the journal cannot be written.
     pub fn confirm(&mut self) -> Result<(), JournalError> {
+        self.require_in_force()?;
         self.content.confirmed = true;
         self.append(JournalEntry::Confirmed(true))
     }

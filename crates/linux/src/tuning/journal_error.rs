@@ -93,6 +93,19 @@ pub enum JournalError {
         /// What differs.
         foreign: ForeignInterfaces,
     },
+    /// The changes were taken back, but not all of them.
+    #[error(
+        "it is too late to confirm the changes: they were taken back, at the end of their time or by `warmcore host undo`, \
+         and the rest was left as it was.{}\n`warmcore host undo --journal {}` tries again; with --force it also restores \
+         what somebody else has changed",
+        left.iter().map(|open| format!("\n{open}")).collect::<String>(), directory_of(path)
+    )]
+    TakenBack {
+        /// The journal.
+        path: PathBuf,
+        /// What was left, and why.
+        left: Vec<String>,
+    },
     /// The journal belongs to a different namespace or tree.
     #[error("the plan was applied in another {what} ({}; this one is {here}): undo it there", there.escape_debug())]
     Elsewhere {

@@ -90,6 +90,8 @@ pub fn undo(mut journal: Journal<'_>, force: bool) -> Result<UndoReport, Journal
         journal.close()?;
     } else if undone.is_restored() && force {
         undone.set_aside = Some(journal.set_aside()?);
+    } else if let Err(error) = journal.note_taken_back(undone.problems()) {
+        undone.journal_error = Some(error.to_string());
     }
     Ok(undone)
 }

@@ -94,6 +94,13 @@ impl UndoReport {
 /// Lists the settings that do not have their original value, and why.
 impl fmt::Display for UndoReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.problems().join("; "))
+    }
+}
+
+impl UndoReport {
+    /// What may not be as it was before, and why, in words.
+    pub(super) fn problems(&self) -> Vec<String> {
         let damage = self.damage.iter().map(|Damage { line, problem }| {
             format!(
                 "line {line} of the journal cannot be read ({problem}), so what it changed may be in force"
@@ -105,6 +112,6 @@ impl fmt::Display for UndoReport {
                 format!("process {pid} ({name}) may have inherited its cpus {cpus} and was left alone")
             },
         ));
-        f.write_str(&left.chain(damage).collect::<Vec<_>>().join("; "))
+        left.chain(damage).collect()
     }
 }

@@ -1,6 +1,7 @@
 //! Plans on fake machines are applied completely or not at all, and undone byte for byte, whatever fails
 //! and whenever the process is killed.
 
+mod again;
 mod beneath;
 mod channels;
 mod counts;
