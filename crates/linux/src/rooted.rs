@@ -7,7 +7,8 @@
 //! once, and nothing waits for it.
 //!
 //! A file is replaced by a new one, which is created beside it under a name that cannot be planted in
-//! advance. A link is resolved first and kept: the file that it means is replaced.
+//! advance. A link is resolved first and kept: the file that it means is replaced. The new file is locked until it is in
+//! place, so that what a killed process has left can be told from what another one is writing.
 //!
 //! The root `/` is this machine: its links are the kernel's and the administrator's, and its files are the
 //! kernel's values, which are written in place.
@@ -17,8 +18,8 @@ use rustix::fs::{
     self as sys, AtFlags, CWD, Dir, FileType, Mode, OFlags, ResolveFlags, openat2, readlinkat, statat,
 };
 use rustix::io::Errno;
-use std::ffi::{OsStr, OsString};
-use std::fs::{File, Permissions};
+use std::ffi::{CStr, OsStr, OsString};
+use std::fs::{File, Permissions, TryLockError};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, ErrorKind, Write};
 use std::os::fd::{AsFd, OwnedFd};
@@ -155,14 +156,14 @@ impl Root {
             return write_once(&mut checked(self.open(file, OFlags::WRONLY)?)?, text);
         }
         let (directory, name, permissions) = self.resolved(file)?;
-        let created = create_beside(&directory, &name);
-        let (temporary, mut new) = created.map_err(|error| explained(error, &self.path))?;
-        let written = write_once(&mut new, text)
-            .and_then(|()| new.set_permissions(permissions))
-            .and_then(|()| Ok(sys::renameat(&directory, &temporary, &directory, &name)?));
-        if written.is_err() {
-            // What matters is the first error.
-            let _ = sys::unlinkat(&directory, &temporary, AtFlags::empty());
+        let is_there = || statat(&directory, &name, AtFlags::SYMLINK_NOFOLLOW).is_ok();
+        let mut written = replace(&directory, &name, text, &permissions);
+        for _ in 1..NAMES {
+            // Another process may remove the new file before it is locked.
+            if !written.as_ref().is_err_and(|error| error.kind() == ErrorKind::NotFound) || !is_there() {
+                break;
+            }
+            written = replace(&directory, &name, text, &permissions);
         }
         written.map_err(|error| explained(error, &self.path))
     }
@@ -180,8 +181,8 @@ impl Root {
                 statat(&directory, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW)
                     .map(|found| FileType::from_raw_mode(found.st_mode) == FileType::RegularFile)
             };
-            if is_temporary(entry.file_name().to_bytes(), name.as_bytes()) && is_file()? {
-                sys::unlinkat(&directory, entry.file_name(), AtFlags::empty())?;
+            if is_temporary(entry.file_name().to_bytes(), name.as_bytes()) && is_file().unwrap_or(false) {
+                remove_unlocked(&directory, entry.file_name())?;
             }
         }
         Ok(())
@@ -273,6 +274,41 @@ fn is_temporary(found: &[u8], name: &[u8]) -> bool {
     rest.is_some_and(|digits| digits.len() == DIGITS && digits.iter().all(is_digit))
 }
 
+/// Removes the file `name` unless a process that lives has it locked.
+fn remove_unlocked(directory: &OwnedFd, name: &CStr) -> io::Result<()> {
+    let opened = sys::openat(directory, name, OFlags::RDONLY | OFlags::NOFOLLOW | CAREFUL, Mode::empty());
+    let removed = match opened.map(File::from) {
+        // Locked until it is removed: its process must not write to it any more.
+        Ok(left) if left.try_lock().is_ok() => sys::unlinkat(directory, name, AtFlags::empty()),
+        Ok(_) => Ok(()),
+        Err(number) => Err(number),
+    };
+    match removed {
+        // It has just been put in place.
+        Err(Errno::NOENT) => Ok(()),
+        removed => Ok(removed?),
+    }
+}
+
+/// Puts a new file in the place of the file `name`; `ENOENT` if another process removes the new one meanwhile.
+fn replace(directory: &OwnedFd, name: &OsStr, text: &str, permissions: &Permissions) -> io::Result<()> {
+    let (temporary, mut new) = create_beside(directory, name)?;
+    let locked = match new.try_lock() {
+        Err(TryLockError::WouldBlock) => Err(Errno::NOENT.into()),
+        // Where files cannot be locked, nobody removes one.
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(()),
+    };
+    let written = locked
+        .and_then(|()| write_once(&mut new, text))
+        .and_then(|()| new.set_permissions(permissions.clone()))
+        .and_then(|()| Ok(sys::renameat(directory, &temporary, directory, name)?));
+    if written.is_err() {
+        // What matters is the first error.
+        let _ = sys::unlinkat(directory, &temporary, AtFlags::empty());
+    }
+    written
+}
+
 /// Creates a file in `directory` with a name that nobody can foresee, and that says what it belongs to.
 fn create_beside(directory: &OwnedFd, name: &OsStr) -> io::Result<(OsString, File)> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | CAREFUL;
@@ -308,6 +344,8 @@ mod tests {
     use std::fs;
     use std::os::unix::fs::{PermissionsExt, symlink};
     use std::process::Command;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::thread;
     use tempfile::TempDir;
 
     /// A directory with a root in `root`, and a file of somebody else's in `outside/secret`.
@@ -426,6 +464,40 @@ mod tests {
         assert_eq!(fs::read_to_string(place.path().join("outside/secret")).unwrap(), "theirs");
         assert!(path.join("inside/value.new").is_symlink());
         assert_eq!(root.names(Path::new("inside")).unwrap().len(), 4);
+    }
+
+    #[test]
+    fn what_a_living_process_writes_is_not_removed() {
+        let (_place, path, root) = place();
+        let (file, inside) = (Path::new("inside/value"), path.join("inside"));
+        let left = inside.join(".value.00000000000000ff");
+        let writer = File::create(&left).unwrap();
+        writer.lock().unwrap();
+        root.remove_left(file).unwrap();
+        assert!(left.exists(), "its process lives");
+        writer.unlock().unwrap();
+        root.remove_left(file).unwrap();
+        assert!(!left.exists(), "its process has ended");
+    }
+
+    #[test]
+    fn a_change_succeeds_while_others_remove_what_is_left() {
+        let (_place, path, root) = place();
+        let (file, ended) = (Path::new("inside/value"), AtomicBool::new(false));
+        thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    while !ended.load(Ordering::Relaxed) {
+                        root.remove_left(file).unwrap();
+                    }
+                });
+            }
+            let written = (0..2000).try_for_each(|number| root.write(file, &number.to_string()));
+            ended.store(true, Ordering::Relaxed);
+            written.unwrap();
+        });
+        assert_eq!(text(&root, "inside/value").as_deref(), Ok("1999"));
+        assert_eq!(fs::read_dir(path.join("inside")).unwrap().count(), 1, "nothing is left");
     }
 
     #[test]

@@ -198,7 +198,9 @@ fn apply_step(journal: &mut Journal<'_>, index: usize, at: &Locator<'_>) -> Resu
         at.forget();
     }
     let reading = match written.and_then(|()| read()) {
-        Err(Refusal::Vanished(_)) if may_end(&step) => return Ok(StepOutcome::Ended),
+        Err(Refusal::Vanished(_)) if may_end(&step) && place.is_gone(system) => {
+            return Ok(StepOutcome::Ended);
+        }
         reading => reading?,
     };
     // Noted even if it is not the wanted value, so that undoing knows it as ours.

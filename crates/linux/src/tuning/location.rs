@@ -273,6 +273,11 @@ impl Location {
         }
     }
 
+    /// Whether there is nothing to read here any more.
+    pub(super) fn is_gone(&self, system: &dyn System) -> bool {
+        self.read(system).is_err_and(|error| is_absent(&error))
+    }
+
     /// Removes what a process that was killed while it wrote here has left. What cannot be removed does no harm.
     pub(super) fn remove_left(&self, system: &dyn System) {
         let _ = match self {

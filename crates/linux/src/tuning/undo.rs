@@ -101,7 +101,7 @@ fn is_all_gone(journal: &Journal<'_>, interfaces: &Interfaces, at: &Locator<'_>)
     let system = journal.system();
     let is_gone = |step: &Step| match (interfaces.of(step), step.set.locate(at)) {
         (Whereabouts::Renamed(_), _) => false,
-        (_, Ok(place)) => place.read(system).is_err_and(|error| is_absent(&error)),
+        (_, Ok(place)) => place.is_gone(system),
         (_, Err(error)) => matches!(error, LocateError::Absent(_)),
     };
     let mut steps = journal.steps().iter().map(|(step, _)| step);
@@ -191,7 +191,10 @@ pub(super) fn put_back(set: &Setting, place: &Location, system: &dyn System, ori
             place.shown(&now)
         )),
         Err(error) => match Refusal::from_error(&error, set) {
-            Refusal::Vanished(_) => UndoOutcome::Gone,
+            Refusal::Vanished(_) if place.is_gone(system) => UndoOutcome::Gone,
+            Refusal::Vanished(_) => {
+                UndoOutcome::Failed(format!("it is there, but writing it failed ({error}): undo again"))
+            }
             refusal => UndoOutcome::Failed(refusal.to_string()),
         },
     }

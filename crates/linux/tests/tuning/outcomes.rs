@@ -184,6 +184,20 @@ fn a_refused_line_rolls_back_the_whole_plan_and_gives_the_reason() {
 }
 
 #[test]
+fn a_value_that_is_still_there_does_not_count_as_gone() {
+    let scene = Scene::new();
+    let before = scene.snapshot();
+    scene.apply_through(&scene.disk()).unwrap();
+    let deviation = Deviation::Refuses("rps_flow_cnt", rustix::io::Errno::NOENT);
+    let kernel = Kernel { disk: scene.disk(), deviation, readings: Cell::new(0) };
+    let undone = scene.undo_through(&kernel, false).unwrap().unwrap();
+    assert!(!undone.is_complete(), "{undone:?}");
+    let said = "RFS flows of eth0 rx-0: cannot be restored: it is there, but writing it failed (No such file";
+    assert!(undone.to_string().contains(said), "{undone}");
+    scene.assert_restorable(&before, "undone again");
+}
+
+#[test]
 fn a_full_disk_of_the_journal_is_reported_as_one() {
     for is_new in [true, false] {
         let scene = Scene::new();
