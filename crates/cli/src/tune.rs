@@ -152,7 +152,7 @@ fn incomplete(undone: &UndoReport, journal: &Path) -> miette::Report {
              was there before, remove {path}"
         );
     }
-    if undone.outcomes.iter().any(|(_, outcome)| *outcome == UndoOutcome::Away) {
+    if undone.outcomes.iter().any(|(_, outcome)| outcome.is_away()) {
         text += &format!(
             "\nAn interface that was moved has the values of the plan: move it back, and undo again. If it was removed, \
              they are gone with it: `warmcore host undo --force --journal {}` closes the journal",

@@ -93,21 +93,23 @@ impl Scene {
         if is_new {
             make();
         }
-        let mut undone = self.host(&["undo"]);
-        if !is_new {
-            let error = on_one_line(&undone.stderr);
-            assert_eq!(undone.status.code(), Some(1), "{context}: {error}");
-            assert!(error.contains("removed, or moved to another network namespace"), "{context}: {error}");
-            assert!(error.contains("`warmcore host undo --force --journal"), "{context}: {error}");
-            undone = self.host(&["undo", "--force"]);
-        }
+        let refused = self.host(&["undo"]);
+        let error = on_one_line(&refused.stderr);
+        assert_eq!(refused.status.code(), Some(1), "{context}: {error}");
+        let said = match is_new {
+            true => ") is another: that one was left alone",
+            false => "removed, or moved to another network namespace",
+        };
+        assert!(error.contains(said), "{context}: {error}");
+        assert!(error.contains("`warmcore host undo --force --journal"), "{context}: {error}");
+        let undone = self.host(&["undo", "--force"]);
         let said = text(&undone.stdout);
         assert!(undone.status.success(), "{context}: replaced {is_new}: {}", text(&undone.stderr));
+        assert!(said.contains("5 settings no longer there"), "{context}: {said}");
         if !is_new {
-            assert!(said.contains("5 settings no longer there"), "{context}: {said}");
             make();
-            self.set("rx-1/rps_cpus", "1");
         }
+        self.set("rx-1/rps_cpus", "1");
         assert!(self.is_as_before(), "{context}: replaced {is_new}");
     }
 

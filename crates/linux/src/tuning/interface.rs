@@ -35,6 +35,12 @@ impl InterfaceIdentity {
         self.device.is_some()
     }
 
+    /// Whether this is another interface than `earlier`: it has another number, and no device tells that its driver was
+    /// loaded anew.
+    fn is_another_than(&self, earlier: &Self) -> bool {
+        self.ifindex != earlier.ifindex && (self.device.is_none() || self.device != earlier.device)
+    }
+
     fn read(name: &str, system: &dyn System) -> Option<Self> {
         let number = system.read(&format!("{INTERFACES}/{name}/ifindex")).ok()?;
         Some(Self { ifindex: number.trim().parse().ok()?, device: device(name, system) })
@@ -48,14 +54,35 @@ fn device(name: &str, system: &dyn System) -> Option<String> {
     names.find(|name| name.parse::<PciAddress>().is_ok()).map(str::to_owned)
 }
 
+/// An interface that is no longer here, while another one has its name.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ReplacedInterface {
+    name: String,
+    number: u32,
+    number_now: u32,
+}
+
+impl std::fmt::Display for ReplacedInterface {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { name, number, number_now } = self;
+        let name = name.escape_debug();
+        write!(
+            f,
+            "{name} (number {number}) is no longer there, and this {name} (number {number_now}) is another"
+        )
+    }
+}
+
 /// Where the interface of a step is now.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Whereabouts {
-    /// Under its name; or what has its name now, if that is another one.
+    /// Under its name.
     Here,
     /// Under this name.
     Renamed(String),
-    /// No interface here is it.
+    /// No interface here is it. Another one has its name.
+    Replaced(ReplacedInterface),
+    /// No interface here is it, or has its name.
     Away,
 }
 
@@ -87,9 +114,14 @@ impl Interfaces {
             found.next().filter(|_| found.next().is_none()).cloned()
         };
         let of_device = || only(&|found| found.device.is_some() && found.device == identity.device);
-        match only(&|found| found == identity).or_else(of_device) {
-            Some(other) if other != name => Whereabouts::Renamed(other),
-            None if named.is_none() => Whereabouts::Away,
+        match (only(&|found| found == identity).or_else(of_device), named) {
+            (Some(other), _) if other != name => Whereabouts::Renamed(other),
+            (None, None) => Whereabouts::Away,
+            (None, Some(now)) if now.is_another_than(identity) => Whereabouts::Replaced(ReplacedInterface {
+                name: name.to_owned(),
+                number: identity.ifindex,
+                number_now: now.ifindex,
+            }),
             _ => Whereabouts::Here,
         }
     }

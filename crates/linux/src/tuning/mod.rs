@@ -81,7 +81,7 @@ pub use apply::{ApplyError, StepOutcome, apply};
 pub use document::PlanDocument;
 pub use fingerprint::Fingerprint;
 pub use heirs::LeftProcess;
-pub use interface::InterfaceIdentity;
+pub use interface::{InterfaceIdentity, ReplacedInterface};
 pub use interrupt::queue_of;
 pub use journal::{Journal, JournalDirectory};
 pub use journal_error::JournalError;

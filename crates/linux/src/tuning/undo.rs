@@ -67,8 +67,9 @@ pub fn undo(mut journal: Journal<'_>, force: bool) -> Result<UndoReport, Journal
         let outcome = match interfaces.of(step) {
             _ if is_lost => UndoOutcome::Gone,
             // With force, the user says that it was removed.
-            Whereabouts::Away if force => UndoOutcome::Gone,
+            Whereabouts::Away | Whereabouts::Replaced(_) if force => UndoOutcome::Gone,
             Whereabouts::Away => UndoOutcome::Away,
+            Whereabouts::Replaced(by) => UndoOutcome::Replaced(by),
             Whereabouts::Here => restorer.restore(&journal, index, &step.set),
             Whereabouts::Renamed(name) => {
                 undone.renamed.extend(step.set.interface().map(|earlier| (earlier.to_owned(), name.clone())));

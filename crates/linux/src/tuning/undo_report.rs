@@ -1,6 +1,7 @@
 //! What undoing a journal has done: the outcome of each step, and what is left.
 
 use super::heirs::LeftProcess;
+use super::interface::ReplacedInterface;
 use super::parse::Damage;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,6 +18,8 @@ pub enum UndoOutcome {
     Gone,
     /// Its interface is not here. It was removed, or moved to another network namespace with its values.
     Away,
+    /// Its interface is not here, as with [`Self::Away`], and another one has its name. That was left alone.
+    Replaced(ReplacedInterface),
     /// Somebody else has changed it to this value since; it was left alone.
     ChangedByOthers(String),
     /// It cannot be restored.
@@ -24,9 +27,15 @@ pub enum UndoOutcome {
 }
 
 impl UndoOutcome {
+    /// Whether its interface is not here.
+    #[must_use]
+    pub const fn is_away(&self) -> bool {
+        matches!(self, Self::Away | Self::Replaced(_))
+    }
+
     /// Whether a value that is not the original one may be in force.
     const fn is_open(&self) -> bool {
-        matches!(self, Self::Away | Self::ChangedByOthers(_) | Self::Failed(_))
+        matches!(self, Self::Away | Self::Replaced(_) | Self::ChangedByOthers(_) | Self::Failed(_))
     }
 }
 
@@ -77,6 +86,7 @@ impl UndoReport {
                     "its interface is no longer there: removed, or moved to another network namespace"
                         .to_owned()
                 }
+                UndoOutcome::Replaced(by) => format!("{by}: that one was left alone"),
                 UndoOutcome::Restored | UndoOutcome::Untouched | UndoOutcome::Gone => return None,
             };
             Some(format!("{set}: {why}"))

@@ -2,6 +2,7 @@
 
 use crate::scene::{Scene, Snapshot};
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::Path;
 use warmcore_linux::tuning::UndoOutcome;
 
@@ -64,6 +65,56 @@ fn an_interface_that_is_away_keeps_the_journal_open_until_it_is_back_or_forced()
             let forced = scene.undo_through(&scene.disk(), true).unwrap().unwrap();
             assert!(forced.is_complete() && scene.journals.active().unwrap().is_none(), "{forced:?}");
         }
+    }
+}
+
+#[test]
+fn a_new_interface_of_the_same_name_is_left_alone() {
+    let (scene, _) = applied();
+    fs::write(scene.root.join(NUMBER), "5\n").unwrap();
+    scene.write("sys/class/net/eth0/queues/rx-0/rps_flow_cnt", "77\n");
+    let of_interface = || {
+        let mut files = scene.snapshot();
+        files.retain(|path, _| path.to_string_lossy().contains("/eth0"));
+        files
+    };
+    let theirs = of_interface();
+    let undone = scene.undo_through(&scene.disk(), false).unwrap().unwrap();
+    let away = undone.outcomes.iter().filter(|(_, outcome)| outcome.is_away());
+    assert_eq!((away.count(), undone.is_complete()), (SETTINGS, false), "{undone:?}");
+    let said =
+        "eth0 (number 2) is no longer there, and this eth0 (number 5) is another: that one was left alone";
+    assert!(undone.to_string().contains(said), "{undone}");
+    let forced = scene.undo_through(&scene.disk(), true).unwrap().unwrap();
+    assert!(forced.is_complete() && scene.journals.active().unwrap().is_none(), "{forced:?}");
+    assert_eq!(of_interface(), theirs, "also where it has the values of the plan");
+}
+
+#[test]
+fn a_driver_that_was_loaded_anew_gives_its_interface_another_number() {
+    for (device_now, is_same) in [("0000:00:03.0", true), ("0000:00:04.0", false)] {
+        let scene = Scene::new();
+        fs::write(scene.root.join(NUMBER), "2\n").unwrap();
+        let net = |device: &str| scene.root.join(format!("sys/devices/pci0000:00/{device}/net/eth0"));
+        for device in ["0000:00:03.0", "0000:00:04.0"] {
+            fs::create_dir_all(net(device).parent().unwrap()).unwrap();
+        }
+        let link = scene.root.join("sys/class/net/eth0");
+        let plug = |device: &str| {
+            symlink(format!("../../devices/pci0000:00/{device}/net/eth0"), &link).unwrap();
+        };
+        fs::rename(&link, net("0000:00:03.0")).unwrap();
+        plug("0000:00:03.0");
+        scene.apply_through(&scene.disk()).unwrap();
+
+        fs::remove_file(&link).unwrap();
+        fs::write(net("0000:00:03.0").join("ifindex"), "5\n").unwrap();
+        if !is_same {
+            fs::rename(net("0000:00:03.0"), net(device_now)).unwrap();
+        }
+        plug(device_now);
+        let undone = scene.undo_through(&scene.disk(), false).unwrap().unwrap();
+        assert_eq!(undone.is_complete(), is_same, "{device_now}: {undone:?}");
     }
 }
 
