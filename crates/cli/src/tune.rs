@@ -126,7 +126,11 @@ fn undo_report(undone: &UndoReport) -> String {
         restored => format!("{} restored.\n", counted(restored, "value")),
     };
     for (earlier, now) in &undone.renamed {
-        text += &format!("{} is called {} now: it was restored there.\n", visible(earlier), visible(now));
+        let restored = match now.restored {
+            0 => "nothing was restored there".to_owned(),
+            restored => format!("{} restored there", counted(restored, "value")),
+        };
+        text += &format!("{} is called {} now: {restored}.\n", visible(earlier), visible(&now.name));
     }
     if gone > 0 {
         text += &format!("{} no longer there: nothing to restore.\n", counted(gone, "setting"));
@@ -203,4 +207,22 @@ fn confirm(arguments: &JournalArguments) -> miette::Result<()> {
     }
     journal.confirm().into_diagnostic()?;
     crate::output::print(b"Confirmed: the changes stay until `warmcore host undo`.\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use warmcore_linux::tuning::RenamedInterface;
+
+    #[test]
+    fn a_renamed_interface_is_said_to_have_what_was_restored_there() {
+        for (restored, said) in
+            [(0, "a0 is called fresh now: nothing was restored there."), (2, "now: 2 values restored there.")]
+        {
+            let renamed = RenamedInterface { name: "fresh".to_owned(), restored };
+            let undone = UndoReport { renamed: [("a0".to_owned(), renamed)].into(), ..UndoReport::default() };
+            let text = undo_report(&undone);
+            assert!(text.contains(said), "{text}");
+        }
+    }
 }

@@ -91,4 +91,4 @@ pub use refusal::Refusal;
 pub use step::{Proposal, Step, changes, steps};
 pub use system::{Disk, System};
 pub use undo::undo;
-pub use undo_report::{UndoOutcome, UndoReport};
+pub use undo_report::{RenamedInterface, UndoOutcome, UndoReport};

@@ -72,8 +72,9 @@ pub fn undo(mut journal: Journal<'_>, force: bool) -> Result<UndoReport, Journal
             Whereabouts::Replaced(by) => UndoOutcome::Replaced(by),
             Whereabouts::Here => restorer.restore(&journal, index, &step.set),
             Whereabouts::Renamed(name) => {
-                undone.renamed.extend(step.set.interface().map(|earlier| (earlier.to_owned(), name.clone())));
-                restorer.restore(&journal, index, &step.set.of_interface(&name))
+                let outcome = restorer.restore(&journal, index, &step.set.of_interface(&name));
+                undone.note_renamed(step.set.interface().unwrap_or_default(), name, &outcome);
+                outcome
             }
         };
         let is_back = matches!(outcome, UndoOutcome::Restored | UndoOutcome::Gone)

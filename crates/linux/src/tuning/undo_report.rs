@@ -39,13 +39,22 @@ impl UndoOutcome {
     }
 }
 
+/// An interface that has another name since.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct RenamedInterface {
+    /// Its name now.
+    pub name: String,
+    /// How many of its values were restored under it.
+    pub restored: usize,
+}
+
 /// The result of undoing a journal.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct UndoReport {
     /// Each setting in words and its outcome, in the order of undoing.
     pub outcomes: Vec<(String, UndoOutcome)>,
-    /// The interfaces that have another name since, by their earlier one. Their values were restored under the new one.
-    pub renamed: BTreeMap<String, String>,
+    /// The interfaces that have another name since, by their earlier one.
+    pub renamed: BTreeMap<String, RenamedInterface>,
     /// Whether the machine was rebooted since, which reset all settings.
     pub restarted: bool,
     /// Whether the network namespace of the changes is gone, and the settings of its interfaces with it.
@@ -73,6 +82,13 @@ impl UndoReport {
     /// Whether no setting that could be read is left to restore.
     pub(super) fn is_restored(&self) -> bool {
         !self.outcomes.iter().any(|(_, outcome)| outcome.is_open())
+    }
+
+    /// Notes that the interface `earlier` is called `name` now, and the outcome of one of its settings there.
+    pub(super) fn note_renamed(&mut self, earlier: &str, name: String, outcome: &UndoOutcome) {
+        let renamed = self.renamed.entry(earlier.to_owned()).or_default();
+        renamed.name = name;
+        renamed.restored += usize::from(*outcome == UndoOutcome::Restored);
     }
 
     /// Each setting that may not have its original value, and why, in words.

@@ -4,7 +4,7 @@ use crate::scene::{Scene, Snapshot};
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
-use warmcore_linux::tuning::UndoOutcome;
+use warmcore_linux::tuning::{RenamedInterface, UndoOutcome};
 
 const NUMBER: &str = "sys/class/net/eth0/ifindex";
 
@@ -38,11 +38,25 @@ fn the_values_of_a_renamed_interface_are_restored_under_its_new_name() {
     fs::write(scene.root.join(NUMBER), "7\n").unwrap();
     let undone = scene.undo_through(&scene.disk(), false).unwrap().unwrap();
     assert!(undone.is_complete() && scene.journals.active().unwrap().is_none(), "{undone:?}");
-    assert_eq!(undone.renamed.get("eth0").map(String::as_str), Some("net1"));
+    assert_eq!(
+        undone.renamed.get("eth0"),
+        Some(&RenamedInterface { name: "net1".to_owned(), restored: SETTINGS })
+    );
     assert!(undone.outcomes.iter().all(|(_, outcome)| *outcome == UndoOutcome::Restored), "{undone:?}");
     fs::remove_dir_all(scene.root.join("sys/class/net/eth0")).unwrap();
     rename(&scene.root, "net1", "eth0");
     assert_eq!(scene.snapshot(), before);
+}
+
+#[test]
+fn what_others_changed_does_not_count_as_restored_under_the_new_name() {
+    let (scene, _) = applied();
+    rename(&scene.root, "eth0", "net1");
+    scene.write("sys/class/net/net1/queues/rx-0/rps_flow_cnt", "77\n");
+    let undone = scene.undo_through(&scene.disk(), false).unwrap().unwrap();
+    assert_eq!(undone.renamed["eth0"].restored, SETTINGS - 1, "{undone:?}");
+    let again = scene.undo_through(&scene.disk(), false).unwrap().unwrap();
+    assert_eq!(again.renamed["eth0"].restored, 0, "{again:?}");
 }
 
 #[test]
