@@ -48,6 +48,19 @@ impl ChannelCounts {
         Some(Self::from_counts(counts))
     }
 
+    /// The most channels of these kinds, where the driver says; `None` if there may be as many as here.
+    pub(crate) fn exceeded(self, channels: &Channels) -> Option<Self> {
+        let mut most = [channels.combined_max, channels.receive_max, channels.transmit_max];
+        let is_beyond = |(count, most): (Option<u32>, &Option<u32>)| count > *most && most.is_some();
+        if !self.counts().into_iter().zip(&most).any(is_beyond) {
+            return None;
+        }
+        for (most, count) in most.iter_mut().zip(self.counts()) {
+            *most = most.filter(|_| count.is_some());
+        }
+        Some(Self::from_counts(most))
+    }
+
     pub(crate) fn text(self) -> String {
         let named = Self::KINDS.iter().zip(self.counts());
         let words = named.filter_map(|(kind, count)| Some(format!("{kind} {}", count?)));
@@ -124,14 +137,13 @@ impl DriverSettings {
 }
 
 fn set_channels(channels: &mut Channels, wanted: ChannelCounts) -> Result<(), Errno> {
-    let kinds = [
-        (&mut channels.combined, channels.combined_max),
-        (&mut channels.receive, channels.receive_max),
-        (&mut channels.transmit, channels.transmit_max),
-    ];
-    for ((count, most), wanted) in kinds.into_iter().zip(wanted.counts()) {
+    if wanted.exceeded(channels).is_some() {
+        return Err(Errno::INVAL);
+    }
+    let kinds = [&mut channels.combined, &mut channels.receive, &mut channels.transmit];
+    for (count, wanted) in kinds.into_iter().zip(wanted.counts()) {
         let Some(wanted) = wanted else { continue };
-        if count.is_none() || most.is_some_and(|most| wanted > most) {
+        if count.is_none() {
             return Err(Errno::INVAL);
         }
         *count = Some(wanted);

@@ -8,7 +8,7 @@ use super::brief::brief;
 use super::location::{Location, Notation, Value};
 use super::plan::{Setting, check_flows};
 use super::system::System;
-use crate::ethtool::ChannelCounts;
+use crate::ethtool::{self, ChannelCounts, DriverSettings};
 use std::collections::BTreeSet;
 use warmcore_topology::CpuSet;
 use warmcore_units::{CpuId, Fault};
@@ -73,11 +73,13 @@ fn expected(set: &Setting, value: &Value, system: &dyn System) -> Option<String>
         (Setting::Ntuple { .. }, Value::Count(2..)) => Some("0 or 1".to_owned()),
         // In softirqs, in threads, or in threads that poll without pause.
         (Setting::ThreadedNapi { .. }, Value::Count(3..)) => Some("0, 1 or 2".to_owned()),
-        (Setting::Channels { .. }, Value::Channels(counts)) => {
+        (Setting::Channels { interface, .. }, Value::Channels(counts)) => {
             let Value::Channels(wanted) = set.wanted() else { return None };
             let kinds = |of: ChannelCounts| [of.combined, of.receive, of.transmit].map(|of| of.is_some());
-            (kinds(*counts) != kinds(wanted))
-                .then(|| format!("numbers of the same kinds as in `{}`", wanted.text()))
+            if kinds(*counts) != kinds(wanted) {
+                return Some(format!("numbers of the same kinds as in `{}`", wanted.text()));
+            }
+            beyond_driver(interface, *counts, system)
         }
         _ => None,
     }
@@ -114,6 +116,14 @@ fn beyond_queues<'a>(
     let number = |entry: &String| entry.strip_prefix("rx-")?.parse::<u32>().ok();
     let last = entries.iter().filter_map(number).max()?;
     queues.any(|&queue| queue > last).then(|| format!("receive queues of {interface}, which are 0 to {last}"))
+}
+
+/// Which channels the driver of `interface` can have, if these are more. Only a copy may have more than it can: there the
+/// numbers stand in a document that somebody may edit.
+fn beyond_driver(interface: &str, counts: ChannelCounts, system: &dyn System) -> Option<String> {
+    let settings: DriverSettings = toml::from_str(&system.read(&ethtool::file(interface)).ok()?).ok()?;
+    let most = counts.exceeded(&settings.channels?)?;
+    Some(format!("at most `{}`, as the driver says", most.text()))
 }
 
 /// How many entries the table `original` has, and how many the one at `place`.

@@ -5,6 +5,7 @@ use std::fs;
 use warmcore_linux::Probe;
 use warmcore_linux::fake::{FaultInjector, InjectedFault};
 use warmcore_linux::tuning::rivals::{Interference, in_inventory, on_system};
+use warmcore_linux::tuning::step::StepError;
 use warmcore_linux::tuning::{AdmissionOptions, Disk, Plan, Setting, admit, steps};
 
 pub(crate) fn setting(text: &str) -> Setting {
@@ -67,6 +68,22 @@ fn values_are_shown_in_words() {
     let without = steps(&plan(), &scene.disk()).unwrap();
     let table = without.iter().find(|proposal| matches!(proposal.step.set, Setting::Indirection { .. }));
     assert_eq!(table.unwrap().now, "unevenly over 0-1");
+}
+
+#[test]
+fn channels_that_could_not_be_given_back_are_not_changed() {
+    let scene = Scene::new();
+    let driver = "warmcore/ethtool/eth0.toml";
+    scene.write(driver, &scene.read(driver).replace("combined = 2", "combined = 9"));
+    let refused = steps(&channels_plan(), &scene.disk()).unwrap_err();
+    assert!(matches!(refused, StepError::Unrestorable { .. }), "{refused}");
+    let said = "line 1: channels of eth0: its value now could not be restored: ";
+    assert!(refused.to_string().starts_with(said), "{refused}");
+    let said = refused.to_string();
+    assert!(
+        said.contains("`combined 9`") && said.contains("at most `combined 4`, as the driver says"),
+        "{said}"
+    );
 }
 
 #[test]
