@@ -122,6 +122,8 @@ fn nothing_is_changed_where_sys_shows_interfaces_of_the_same_names_of_another_na
     }
     let lab = || Lab::new(&LinkOptions { queues: 4, ..LinkOptions::default() }).expect("a lab");
     let (own, other) = (lab(), lab());
+    // All labs have the same names, numbers and addresses.
+    other.near.ip(&["link", "set", "wire0", "address", "02:77:00:00:00:77"]).expect("an interface");
     let folder = tempfile::tempdir().expect("a temporary folder");
     let folder = folder.path();
     fs::write(folder.join("plan.toml"), plan()).expect("a plan can be written");
