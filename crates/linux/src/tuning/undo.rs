@@ -2,7 +2,8 @@
 //!
 //! What stands in a setting decides, not what the journal says of the progress, whose end may be lost. The original
 //! value needs nothing. The wanted value, or the one that was read back, is ours and is replaced by the original.
-//! Any other value is somebody else's, and so is every value of a step that the journal says was restored. A boot id that cannot be read does not mean that the machine was rebooted.
+//! Any other value is somebody else's, and so is every value of a step that the journal says was restored. A boot id that
+//! cannot be read does not mean that the machine was rebooted.
 //!
 //! A value that a change of channels has reset is ours as long as it is the one that was read after the change, or that
 //! the driver has just set because this undo gave the former channels back. A step that is restored, or found to have its
