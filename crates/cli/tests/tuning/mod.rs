@@ -211,15 +211,17 @@ fn a_link_in_a_capture_shows_nothing_of_this_machine_and_a_name_begins_no_line()
 fn a_plan_is_applied_though_standard_output_is_closed() {
     for flags in [&["--yes"][..], &["--yes", "--confirm-within", "60s"]] {
         let place = Place::new();
-        let mut child = Command::new(env!("CARGO_BIN_EXE_warmcore"))
+        // Closed from the start, so that no time decides whether it is closed in time.
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        drop(reader);
+        let child = Command::new(env!("CARGO_BIN_EXE_warmcore"))
             .args(Place::apply(flags))
             .current_dir(&place.path)
             .stdin(Stdio::null())
-            .stdout(Stdio::piped())
+            .stdout(writer)
             .stderr(Stdio::piped())
             .spawn()
             .expect("the binary can be run");
-        drop(child.stdout.take());
         let ended = child.wait_with_output().expect("a child's output");
         let error = text(&ended.stderr);
         assert!(

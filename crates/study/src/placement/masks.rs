@@ -55,11 +55,13 @@ fn moved(
 }
 
 /// Whether the cores of `cpus` have time for the readers with `masks` that may run nowhere else, for other programs there
-/// and for `packets`. The second hardware thread of a core adds little time to that of the first.
+/// and for `packets`. The second hardware thread of a core adds little time to that of the first. Where the host was not
+/// watched, nothing tells that they have not.
 fn has_time(context: &Context<'_>, masks: &[CpuSet], cpus: &CpuSet, packets: f64) -> bool {
     let cores = cpus.iter().filter_map(|cpu| context.pool.get(cpu)).map(|cpu| cpu.core);
     let cores = cores.collect::<BTreeSet<_>>().len();
-    load_on(context, masks, cpus) + context.other_load(cpus) + packets <= FULL * cores as f64
+    let load = load_on(context, masks, cpus) + context.other_load(cpus) + packets;
+    context.rates.is_none() || load <= FULL * cores as f64
 }
 
 /// The cpus' worth of time that readers with these `masks` use of `cpus`.
