@@ -313,8 +313,8 @@ fn host_placement(
     lines: Vec<PlannedLine>,
     performance: Result<[Performance; 2], NoPrediction>,
 ) -> HostPlacement {
-    let meant = context.queues.iter().filter(|queue| queue.is_meant);
-    let interfaces = meant.map(|queue| queue.interface.name.as_str());
+    let planned = context.queues.iter().filter(|queue| queue.is_planned);
+    let interfaces = planned.map(|queue| queue.interface.name.as_str());
     let interfaces: std::collections::BTreeSet<&str> = interfaces.collect();
     let plan = Plan {
         schema: Plan::SCHEMA,

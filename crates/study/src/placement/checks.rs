@@ -106,9 +106,9 @@ fn renumbered(plan: &Plan, interferences: &[Interference]) -> Option<String> {
 
 /// Programs that their users keep on the cpus of the target threads.
 fn kept_here(context: &Context<'_>, proposal: &Proposal) -> Option<String> {
-    let is_meant = context.request.goal == Goal::Isolation;
+    let isolates = context.request.goal == Goal::Isolation;
     let who =
-        is_meant.then(|| isolation::unmoved(context, &proposal.assignment)).filter(|who| !who.is_empty())?;
+        isolates.then(|| isolation::unmoved(context, &proposal.assignment)).filter(|who| !who.is_empty())?;
     Some(format!(
         "On the cores of the threads meant stays who may run nowhere else, as somebody has set it: {}.",
         who.into_iter().collect::<Vec<_>>().join(", ")
@@ -150,15 +150,15 @@ fn memory_stays(context: &Context<'_>, proposal: &Proposal, plan: &Plan) -> Opti
 }
 
 fn unmovable(context: &Context<'_>) -> Option<String> {
-    let meant: Vec<_> = context.queues.iter().filter(|queue| queue.is_meant).collect();
-    let count = meant.iter().filter(|queue| !queue.is_movable()).count();
+    let planned: Vec<_> = context.queues.iter().filter(|queue| queue.is_planned).collect();
+    let count = planned.iter().filter(|queue| !queue.is_movable()).count();
     let managed = "the kernel manages it, or it cannot be named";
-    (count > 0).then(|| format!("{count} of {} queues stay where they are: {managed}.", meant.len()))
+    (count > 0).then(|| format!("{count} of {} queues stay where they are: {managed}.", planned.len()))
 }
 
 fn unknown_whether_managed(context: &Context<'_>) -> Option<String> {
     let is_unknown =
-        context.queues.iter().any(|queue| queue.is_meant && queue.interrupt.managed == Managed::Unknown);
+        context.queues.iter().any(|queue| queue.is_planned && queue.interrupt.managed == Managed::Unknown);
     is_unknown.then(|| {
         "Which interrupts the kernel manages is not to be seen here: if one of the plan refuses, `warmcore host apply` \
          takes back all."

@@ -24,7 +24,7 @@ pub(super) struct DeviceQueue<'a> {
     /// Which cpus process them now.
     pub(super) steering: Steering,
     /// Whether the plan is about it. Others stay as they are, and count as load.
-    pub(super) is_meant: bool,
+    pub(super) is_planned: bool,
 }
 
 /// Which cpus process the packets of a queue.
@@ -41,7 +41,7 @@ pub(super) enum Steering {
 impl DeviceQueue<'_> {
     /// Whether the plan may move its interrupt.
     pub(super) fn is_movable(&self) -> bool {
-        self.is_meant && interrupts::is_movable(self.interrupt)
+        self.is_planned && interrupts::is_movable(self.interrupt)
     }
 
     /// Its settings, if the kernel shows them.
@@ -69,9 +69,9 @@ pub(super) fn find<'a>(
         .flat_map(|interface| of_interface(picture, pool, interface))
         .collect();
     for queue in &mut queues {
-        queue.is_meant = only.is_empty() || is_named(queue.interface);
+        queue.is_planned = only.is_empty() || is_named(queue.interface);
     }
-    if !queues.iter().any(|queue| queue.is_meant) {
+    if !queues.iter().any(|queue| queue.is_planned) {
         return Err(Unplaceable::NoQueues);
     }
     queues
@@ -152,7 +152,7 @@ fn of_interface<'a>(
             rate: None,
             part: 0.0,
             steering,
-            is_meant: true,
+            is_planned: true,
         })
     };
     let own: Vec<&Interrupt> = picture.interrupts_of(interface).collect();
@@ -174,7 +174,7 @@ pub(super) fn transmit_interrupt<'a>(
     queue: &DeviceQueue<'a>,
 ) -> Option<&'a Interrupt> {
     let transmit = Some(Queue { direction: Direction::Transmit, number: queue.number });
-    let mut own = picture.interrupts_of(queue.interface).filter(|_| queue.is_meant);
+    let mut own = picture.interrupts_of(queue.interface).filter(|_| queue.is_planned);
     own.find(|interrupt| interrupt.queue == transmit && interrupts::is_movable(interrupt))
 }
 

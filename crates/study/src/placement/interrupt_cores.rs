@@ -22,7 +22,7 @@ pub(super) fn propose(context: &Context<'_>, count: usize) -> Result<Proposal, U
     let threads = masks::choose(context, &cpus);
     let queues = spread::choose(context, &threads, Some(&cpus));
     let why = format!("to one of the cores that take packets in, {cpus}");
-    let steering = |queue: &DeviceQueue<'_>| match queue.is_meant {
+    let steering = |queue: &DeviceQueue<'_>| match queue.is_planned {
         true => Steering::None,
         false => queue.steering.clone(),
     };
@@ -33,7 +33,7 @@ pub(super) fn propose(context: &Context<'_>, count: usize) -> Result<Proposal, U
 /// The cpus of `count` cores: shared out to the nodes with queues by the packets that come in there.
 pub(super) fn choose(context: &Context<'_>, count: usize) -> CpuSet {
     let mut parts: BTreeMap<u32, f64> = BTreeMap::new();
-    for queue in context.queues.iter().filter(|queue| queue.is_meant) {
+    for queue in context.queues.iter().filter(|queue| queue.is_planned) {
         let node = queue.interface.node.or_else(|| context.pool.get(queue.current_cpu).map(|cpu| cpu.node));
         *parts.entry(node.unwrap_or_default()).or_default() += queue.part;
     }

@@ -32,8 +32,8 @@ pub(super) fn find(context: &Context<'_>) -> Result<Vec<Proposal>, Unplaceable> 
     if let Some(count) = context.request.interrupt_cores {
         return interrupt_cores::propose(context, count).map(|proposal| vec![proposal]);
     }
-    let stay: Vec<CpuSet> = context.threads.iter().map(|thread| thread.current.clone()).collect();
-    let mut ways = vec![stay, readers(context)];
+    let unmoved: Vec<CpuSet> = context.threads.iter().map(|thread| thread.current.clone()).collect();
+    let mut ways = vec![unmoved, readers(context)];
     ways.dedup();
     if context.request.pin {
         ways.remove(0);

@@ -20,8 +20,8 @@ pub(super) const REASON: &str = "the cpus nearest to the interrupt of its receiv
 
 /// The line of every transmit queue whose cpus change.
 pub(super) fn lines(context: &Context<'_>, assignment: &Assignment) -> Vec<PlannedLine> {
-    let meant = context.queues.iter().filter(|queue| queue.is_meant);
-    let mut interfaces: Vec<&Interface> = meant.map(|queue| queue.interface).collect();
+    let planned = context.queues.iter().filter(|queue| queue.is_planned);
+    let mut interfaces: Vec<&Interface> = planned.map(|queue| queue.interface).collect();
     interfaces.dedup_by_key(|interface| &interface.name);
     interfaces.into_iter().flat_map(|interface| of_interface(context, assignment, interface)).collect()
 }
