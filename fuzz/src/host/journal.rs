@@ -110,10 +110,9 @@ fn assert_says_where(error: &JournalError) {
         JournalError::Damaged { .. } => "active.journal:",
         JournalError::Active { .. } => "active.journal`",
         JournalError::Elsewhere { .. } => "undo it there",
-        JournalError::File { .. }
-        | JournalError::InUse { .. }
-        | JournalError::Malformed(_)
-        | JournalError::RootGone { .. } => panic!("{text}"),
+        JournalError::NamespaceGone { .. } => "host undo --force --journal",
+        JournalError::ForeignInterfaces { .. } => "active.journal` has settings of interfaces",
+        _ => panic!("{text}"),
     };
     assert!(text.contains(says), "{text}");
 }

@@ -42,6 +42,10 @@ pub fn apply_and_undo(machine: &Machine, document: &[u8]) {
             assert!(line < plan.lines.len(), "{line}");
             assert_printable(&format!("{set}: {source}"));
         }
+        Err(StepError::Unrestorable { line, set, fault }) => {
+            assert!(line < plan.lines.len(), "{line}");
+            assert_printable(&format!("{set}: {fault}"));
+        }
     }
     machine.assert_outside_untouched();
 }
