@@ -48,19 +48,30 @@ const DRAIN_LIMIT: Duration = Duration::from_secs(10);
 /// Before any packet is received: if an option cannot be used, the driver cannot be opened, a worker
 /// cannot be pinned or a stream cannot be opened. Later: if a handler asks to end the run, or a worker
 /// panics.
-pub fn run<H: Handler>(
+pub fn run(
     options: &Options,
     driver: &mut dyn Driver,
     flows: &[Flow],
-    handler: &H,
+    handler: &dyn Handler,
     watch: impl FnOnce(&RunHandle<'_>),
+) -> Result<Report, RunError> {
+    let mut watch = Some(watch);
+    run_watched(options, driver, flows, handler, &mut |run: &RunHandle<'_>| {
+        watch.take().into_iter().for_each(|watch| watch(run));
+    })
+}
+
+/// [`run`], compiled here once, and not once more for each who watches: there is a form for every policy.
+fn run_watched(
+    options: &Options,
+    driver: &mut dyn Driver,
+    flows: &[Flow],
+    handler: &dyn Handler,
+    watch: &mut dyn FnMut(&RunHandle<'_>),
 ) -> Result<Report, RunError> {
     options.check(flows.len())?;
     let processors = options.workers();
     let layout = options.scheduling.layout(processors, options.streams, options.stacks);
-    // One compiled form for all who watch: there is one for every policy already.
-    let mut watch = Some(watch);
-    let watch = &mut |run: &RunHandle<'_>| watch.take().into_iter().for_each(|watch| watch(run));
     options.scheduling.choose(
         processors,
         &options.model,
@@ -95,16 +106,16 @@ pub fn decides_alone(scheduling: &Scheduling, processors: u32, model: &Execution
 }
 
 /// A run, generic in the policy and its queues.
-struct Run<'r, H> {
+struct Run<'r> {
     options: &'r Options,
     layout: Layout,
     driver: &'r mut dyn Driver,
     flows: &'r [Flow],
-    handler: &'r H,
+    handler: &'r dyn Handler,
     watch: &'r mut dyn FnMut(&RunHandle<'_>),
 }
 
-impl<H: Handler> Task for Run<'_, H> {
+impl Task for Run<'_> {
     type Job = Packet;
     type Output = Result<Report, RunError>;
 
@@ -180,7 +191,7 @@ fn open_protocol(options: &Options, layout: &Layout, flows: &[Flow]) -> Result<P
 }
 
 /// The packets that are still held by a scheduler or on their way to one.
-fn unprocessed<P: Policy, W: Waiting<Job = Packet>, H>(shared: &Shared<'_, P, W, H>) -> u64 {
+fn unprocessed<P: Policy, W: Waiting<Job = Packet>>(shared: &Shared<'_, P, W>) -> u64 {
     let held = shared.schedulers.iter().map(|scheduler| u64::from(scheduler.lock().held())).sum::<u64>();
     held + shared.mailboxes.iter().map(|mailbox| mailbox.forwarded.len() as u64).sum::<u64>()
 }
@@ -210,8 +221,8 @@ fn schedulers<P: Policy, W: Waiting<Job = Packet>>(
 }
 
 /// Starts a worker on each processor, calls `watch`, and stops the workers.
-fn run_workers<P: Policy, W: Waiting<Job = Packet>, H: Handler>(
-    shared: &Shared<'_, P, W, H>,
+fn run_workers<P: Policy, W: Waiting<Job = Packet>>(
+    shared: &Shared<'_, P, W>,
     options: &Options,
     watch: &mut dyn FnMut(&RunHandle<'_>),
 ) -> Result<(), RunError> {
@@ -258,7 +269,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Stops the workers: at once, or after they have drained.
-fn stop_workers<P: Policy, W: Waiting<Job = Packet>, H>(shared: &Shared<'_, P, W, H>, shutdown: Shutdown) {
+fn stop_workers<P: Policy, W: Waiting<Job = Packet>>(shared: &Shared<'_, P, W>, shutdown: Shutdown) {
     if shutdown == Shutdown::Drain && shared.control.order() != Order::Leave {
         shared.control.give(Order::Drain);
         wake_all(&shared.mailboxes, &shared.queues);

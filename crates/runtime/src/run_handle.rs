@@ -28,7 +28,7 @@ pub struct RunHandle<'a> {
 }
 
 impl<'a> RunHandle<'a> {
-    pub(crate) fn new<P, W, H>(shared: &'a Shared<'a, P, W, H>) -> Self {
+    pub(crate) fn new<P, W>(shared: &'a Shared<'a, P, W>) -> Self {
         let Shared { clock, control, mailboxes, queues, blocks, streams, protocol, ended, .. } = shared;
         Self { clock, control, mailboxes, queues, blocks, streams, protocol, ended }
     }

@@ -3,6 +3,7 @@
 use crate::clock::Clock;
 use crate::control::Control;
 use crate::driver::Prepared;
+use crate::handler::Handler;
 use crate::mailbox::Mailbox;
 use crate::options::{Idle, Overload};
 use crate::packet::{Frame, Packet};
@@ -22,11 +23,11 @@ use warmcore_stack::Pool;
 use warmcore_stack::wire::LinkKind;
 use warmcore_units::{CpuId, Nanos, StreamId, ThreadId};
 
-/// Shared by all workers. `H` handles packets; `P` and `W` decide where.
-pub(crate) struct Shared<'a, P, W, H> {
+/// Shared by all workers. `P` and `W` decide where packets are processed.
+pub(crate) struct Shared<'a, P, W> {
     pub(crate) clock: &'a Clock,
     pub(crate) control: &'a Control,
-    pub(crate) handler: &'a H,
+    pub(crate) handler: &'a dyn Handler,
     /// One for all workers, or one each.
     pub(crate) schedulers: Vec<CachePadded<spin::Mutex<Scheduler<P, W>>>>,
     pub(crate) mailboxes: Vec<Mailbox>,
@@ -54,7 +55,7 @@ pub(crate) struct Shared<'a, P, W, H> {
     pub(crate) stall: Nanos,
 }
 
-impl<P: Policy, W: Waiting<Job = Packet>, H> Shared<'_, P, W, H> {
+impl<P: Policy, W: Waiting<Job = Packet>> Shared<'_, P, W> {
     /// The scheduler of `worker`.
     #[inline]
     pub(crate) fn scheduler(&self, worker: CpuId) -> &spin::Mutex<Scheduler<P, W>> {

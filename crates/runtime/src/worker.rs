@@ -24,7 +24,7 @@ mod idle;
 pub(crate) mod intake;
 
 use crate::control::Order;
-use crate::handler::{AfterPanic, Context, Handler};
+use crate::handler::{AfterPanic, Context};
 use crate::options::Idle;
 use crate::packet::{Buffer, Frame, Packet};
 use crate::protocol::Protocol;
@@ -51,13 +51,13 @@ const MAX_PUBLISH_TIME: Nanos = Nanos(30e3);
 /// Most free buffers that a worker keeps.
 const MAX_FREE_BUFFERS: usize = 256;
 
-pub(crate) struct Worker<'f, 'a, P, W, H> {
+pub(crate) struct Worker<'f, 'a, P, W> {
     id: CpuId,
     /// The processor it should run on.
     cpu: CpuId,
     /// Whether it has reported that it stopped receiving.
     closed: bool,
-    shared: &'f Shared<'a, P, W, H>,
+    shared: &'f Shared<'a, P, W>,
     protocol: Option<RwLockReadGuard<'f, Protocol>>,
     current: Option<Assignment>,
     /// Assignments that follow the current one.
@@ -94,9 +94,9 @@ enum Processed {
     Panicked(String),
 }
 
-impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'f, 'a, P, W, H> {
+impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>> Worker<'f, 'a, P, W> {
     /// The worker `id`, on the processor `cpu`.
-    pub(crate) fn new(id: CpuId, cpu: CpuId, shared: &'f Shared<'a, P, W, H>) -> Self {
+    pub(crate) fn new(id: CpuId, cpu: CpuId, shared: &'f Shared<'a, P, W>) -> Self {
         let work = match shared.idle {
             Idle::Work(make) => Some(make(id.0)),
             Idle::Poll | Idle::Sleep => None,
@@ -374,9 +374,9 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'f, 'a, P, 
 
 /// The protocol stack; locks it for reading if it was released.
 #[inline]
-fn protocol<'g, 'f, P, W, H>(
+fn protocol<'g, 'f, P, W>(
     held: &'g mut Option<RwLockReadGuard<'f, Protocol>>,
-    shared: &'f Shared<'_, P, W, H>,
+    shared: &'f Shared<'_, P, W>,
 ) -> &'g Protocol {
     held.get_or_insert_with(|| shared.protocol.read().unwrap_or_else(PoisonError::into_inner))
 }

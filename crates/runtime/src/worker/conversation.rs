@@ -32,9 +32,9 @@ pub(super) struct Arrived<'a> {
 /// Takes a packet up the stack, and calls `handler` at the top, on a worker's processor. It is a function of its
 /// own, whatever the policy: workers of every policy share its code.
 #[inline(never)]
-pub(super) fn receive<H: Handler>(
+pub(super) fn receive(
     protocol: &Protocol,
-    handler: &H,
+    handler: &dyn Handler,
     packet: &Arrived<'_>,
     exchange: &mut Exchange,
     (cpu, worker): (CpuId, u32),
@@ -46,7 +46,7 @@ pub(super) fn receive<H: Handler>(
     })
 }
 
-impl<P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'_, '_, P, W, H> {
+impl<P: Policy, W: Waiting<Job = Packet>> Worker<'_, '_, P, W> {
     /// Sends the frames of the exchange, and notes the connections that ended.
     #[inline]
     pub(super) fn send_exchange(&mut self) {

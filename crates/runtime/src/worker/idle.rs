@@ -2,7 +2,6 @@
 
 use super::Worker;
 use crate::control::Order;
-use crate::handler::Handler;
 use crate::options::Idle;
 use crate::packet::Packet;
 use core::time::Duration;
@@ -20,7 +19,7 @@ const LONGEST_PARK: Duration = Duration::from_millis(20);
 /// The sleep between two checks of a paused worker.
 const PAUSE_PARK: Duration = Duration::from_millis(1);
 
-impl<P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'_, '_, P, W, H> {
+impl<P: Policy, W: Waiting<Job = Packet>> Worker<'_, '_, P, W> {
     /// Polls once; if there is no packet, takes one idle step.
     #[inline]
     pub(super) fn poll_or_idle(&mut self) {

@@ -3,7 +3,6 @@
 use super::{Worker, protocol};
 use crate::control::Order;
 use crate::driver::{Bytes, Incoming};
-use crate::handler::Handler;
 use crate::options::Overload;
 use crate::packet::{Frame, Packet};
 use crate::receive_queue::{LockedQueue, MAX_INTAKE};
@@ -12,7 +11,7 @@ use warmcore_policy::Policy;
 use warmcore_policy::dispatch::Waiting;
 use warmcore_units::{CpuId, Nanos};
 
-impl<P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'_, '_, P, W, H> {
+impl<P: Policy, W: Waiting<Job = Packet>> Worker<'_, '_, P, W> {
     /// Receives what has arrived by `now` and lets the policy assign it, unless another worker has the
     /// queue.
     #[inline]

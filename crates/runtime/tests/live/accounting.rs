@@ -3,6 +3,7 @@
 use super::numbered::{Numbered, Spread};
 use super::support::*;
 use std::sync::atomic::Ordering;
+use warmcore_runtime::run;
 use warmcore_runtime::{Idle, Shutdown, Work};
 use warmcore_scenario::{Parallelism, Scheduling};
 

@@ -3,6 +3,7 @@
 use super::numbered::Numbered;
 use super::support::*;
 use std::sync::atomic::Ordering;
+use warmcore_runtime::run;
 use warmcore_runtime::{Options, RunError};
 use warmcore_scenario::{Parallelism, ProcessorPolicy, QueueRule, Scheduling};
 use warmcore_units::CpuId;

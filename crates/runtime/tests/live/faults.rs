@@ -6,6 +6,7 @@ use rand::RngExt;
 use std::sync::atomic::Ordering;
 use warmcore_runtime::driver::faults::Count;
 use warmcore_runtime::driver::{Driver, Faulty, InjectedFault, QueueRequest};
+use warmcore_runtime::run;
 use warmcore_units::Nanos;
 
 /// One driver with every fault, and how often each was injected.

@@ -6,6 +6,7 @@ use std::fs;
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use warmcore_runtime::Options;
+use warmcore_runtime::run;
 use warmcore_scenario::Scheduling;
 
 /// Finds the thread id of a worker of this process by thread name.

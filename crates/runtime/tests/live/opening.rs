@@ -3,6 +3,7 @@
 use super::numbered::Numbered;
 use super::support::*;
 use std::sync::atomic::Ordering;
+use warmcore_runtime::run;
 use warmcore_runtime::run_handle::OpenStreamError;
 use warmcore_runtime::{Memory, Options};
 use warmcore_stack::DropReason;

@@ -3,6 +3,7 @@
 use super::numbered::{Numbered, Spread};
 use super::support::*;
 use std::sync::atomic::{AtomicU64, Ordering};
+use warmcore_runtime::run;
 use warmcore_runtime::{Options, Overload};
 use warmcore_stack::Delivery;
 

@@ -4,6 +4,7 @@ use super::numbered::{Numbered, Packet};
 use super::support::*;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use warmcore_runtime::run;
 use warmcore_runtime::{AfterPanic, Context, Handler, Idle, Options, RunError, Work};
 use warmcore_stack::Delivery;
 use warmcore_units::StreamId;

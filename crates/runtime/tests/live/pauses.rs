@@ -6,6 +6,7 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
+use warmcore_runtime::run;
 use warmcore_stack::Delivery;
 
 /// While paused nothing is handled; afterwards the run continues as before.

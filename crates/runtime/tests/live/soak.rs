@@ -8,6 +8,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use warmcore_runtime::driver::{Driver, Faulty, InjectedFault};
+use warmcore_runtime::run;
 use warmcore_runtime::{Idle, Options, Overload, Shutdown};
 use warmcore_scenario::Scheduling;
 use warmcore_units::Nanos;

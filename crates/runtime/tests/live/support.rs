@@ -5,10 +5,7 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use warmcore_costs::{ExecutionModel, Profile};
-use warmcore_runtime::{
-    AfterPanic, Context, Driver, Handler, Idle, Memory, Options, Overload, Report, RunError, RunHandle,
-    Shutdown,
-};
+use warmcore_runtime::{Context, Idle, Memory, Options, Overload, Report, RunHandle, Shutdown};
 use warmcore_scenario::{Organisation, Parallelism, ProcessorPolicy, Scheduling};
 use warmcore_stack::{Delivery, Flow};
 use warmcore_units::{CpuId, Nanos, StreamId};
@@ -157,37 +154,6 @@ impl DeliveryLog {
 /// A handler that only records deliveries in `log`.
 pub(crate) fn recording(log: &DeliveryLog) -> impl Fn(&Delivery<'_>, &mut Context<'_>) + Sync + '_ {
     |delivery, _| log.deliver(delivery)
-}
-
-/// [`warmcore_runtime::run`], compiled once for all handlers and watchers: it is generic in the policy,
-/// the queues, the handler and the watcher.
-pub(crate) fn run(
-    options: &Options,
-    driver: &mut dyn Driver,
-    flows: &[Flow],
-    handler: &dyn Handler,
-    watch: impl FnOnce(&RunHandle<'_>),
-) -> Result<Report, RunError> {
-    let mut watch = Some(watch);
-    let watch: &mut dyn FnMut(&RunHandle<'_>) = &mut |watched| {
-        if let Some(watch) = watch.take() {
-            watch(watched);
-        }
-    };
-    warmcore_runtime::run(options, driver, flows, &AnyHandler(handler), watch)
-}
-
-/// A handler behind a reference, so that `run` is compiled only once.
-struct AnyHandler<'a>(&'a dyn Handler);
-
-impl Handler for AnyHandler<'_> {
-    fn deliver(&self, delivery: &Delivery<'_>, context: &mut Context<'_>) {
-        self.0.deliver(delivery, context);
-    }
-
-    fn panicked(&self, stream: StreamId, message: &str) -> AfterPanic {
-        self.0.panicked(stream, message)
-    }
 }
 
 /// A handler that does nothing.

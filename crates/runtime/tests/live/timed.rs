@@ -3,6 +3,7 @@
 use super::numbered::Numbered;
 use super::support::*;
 use std::sync::atomic::{AtomicU64, Ordering};
+use warmcore_runtime::run;
 use warmcore_runtime::{Options, Stopwatch};
 use warmcore_scenario::Scheduling;
 use warmcore_units::Nanos;
