@@ -9,7 +9,7 @@
 //! | `context` | everything a decision is made from, gathered once |
 //! | `cpu_pool` | the cpus that work may be put on, and what they share |
 //! | `cpu_order` | which of several equally good cpus is taken first |
-//! | `interrupts` | which cpus an interrupt goes to, and whether it can be moved |
+//! | `interrupts` | whether an interrupt can be moved |
 //! | `target_threads` | which threads read the packets, by evidence |
 //! | `device_queues` | the receive queues, their share of the packets, and which cpus process them |
 //! | `masks` | the cpus of each reading process |
@@ -21,6 +21,7 @@
 //! | `proposals` | the placements that are worth a comparison, for throughput or for latency |
 //! | `interrupt_cores` | all queues on a few cores that do nothing else |
 //! | `isolation` | everything else moved away from the cpus of the readers |
+//! | `packet_time` | how long the kernel works for packets |
 //! | `layout` | what comes from other cores' caches under one layout, computed once |
 //! | `cost_model`, `prices`, `performance` | what that costs, by the profile and the simulator |
 //! | `worth`, `change` | which layout is best, and whether it gains enough to be proposed |
@@ -29,7 +30,7 @@
 //! | `checks` | whether the whole host is visible, who would undo a plan, and what is not known |
 //!
 //! Invariants: unless its user asks for cores that do nothing else or for other channels, a plan never makes the
-//! busiest cpu take in more of the packets or interrupts, and none has a forecast of visibly less capacity; no
+//! busiest cpu or core take in visibly more of the packets or interrupts, and none has a forecast of visibly less capacity; no
 //! line names a cpu that is offline, or outside its thread's cpuset, and none puts work on an isolated one that is not
 //! there already (its own sending goes through some queue too); no line is about an interrupt that the kernel manages;
 //! what a restricted process sees is not taken for the host; every gain is computed, or says why it cannot be; and
@@ -219,6 +220,19 @@ pub enum Unplaceable {
         asked: usize,
         /// How many there are.
         found: usize,
+    },
+    /// The cores for interrupts would have more work than time.
+    #[error(
+        "--interrupt-cores {asked}: the packets that arrive take {load:.1} cpus, more than {asked} can do with time to spare: \
+         expected at least {needed}"
+    )]
+    TooFewInterruptCores {
+        /// How many were asked for.
+        asked: usize,
+        /// The cpus' worth of time that packets take.
+        load: f64,
+        /// How many would do.
+        needed: usize,
     },
     /// The host describes itself in a way that leads to a plan which cannot be applied.
     #[error("what this host says of itself leads to a plan that `warmcore host apply` would refuse: {0}")]

@@ -88,7 +88,7 @@ impl fmt::Display for Queue {
 impl Queue {
     /// Parses the queue of `interface` from the name of an action, in the ways drivers write it: `eth0-TxRx-3`,
     /// `eth0-Tx-Rx-3`, `eth0-rx-3`, `eth0-3`, `virtio2-input.3`, `eth0-q3-tx`, `mlx5_comp3@pci:0000:3b:00.0`.
-    pub(super) fn in_action(action: &str, interface: &str) -> Option<Self> {
+    pub(crate) fn in_action(action: &str, interface: &str) -> Option<Self> {
         let name = action.split('@').next()?.to_ascii_lowercase();
         if name == "iwlwifi:default_queue" {
             return Some(Self { direction: Direction::Both, number: 0 });

@@ -4,7 +4,7 @@
 //! them wrap at 32 bits. So whatever depends on a rate is computed from two inventories, some seconds apart.
 
 use super::receivers::{Holder, Programs, Received};
-use super::{Inventory, Rates, handling};
+use super::{Inventory, Rates, handling, receivers};
 use crate::Probe;
 use crate::probe::ProbeError;
 use std::thread::sleep;
@@ -79,7 +79,11 @@ impl Observation {
         let mut next = Self { rates, received: probe.received()?, ..Self::single(inventory) };
         let programs = next.programs();
         if let (Some(rates), Some(earlier), Some(now)) = (&mut next.rates, &self.received, &next.received) {
-            rates.receivers = probe.receivers((earlier, now), rates.elapsed, &programs)?;
+            let receivers = probe.receivers((earlier, now), rates.elapsed, &programs)?;
+            let packets = rates.from_devices(&next.inventory).unwrap_or_default();
+            if receivers::account_for(&receivers, packets) {
+                rates.receivers = receivers;
+            }
         }
         Ok(next)
     }

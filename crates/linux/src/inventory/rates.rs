@@ -95,6 +95,18 @@ impl Rates {
         self.receivers.iter().any(|receiver| receiver.pid == pid)
     }
 
+    /// Packets per second that the interfaces of `inventory` with a device received; `None` where one of them does not count
+    /// them, or there is none.
+    #[must_use]
+    pub fn from_devices(&self, inventory: &Inventory) -> Option<PerSecond> {
+        let is_physical = |name: &str| {
+            inventory.interfaces.iter().any(|interface| interface.name == name && interface.is_physical())
+        };
+        let rates = self.interfaces.iter().filter(|of| is_physical(&of.name));
+        let rates: Vec<f64> = rates.map(|of| Some(of.received?.0)).collect::<Option<_>>()?;
+        (!rates.is_empty()).then(|| PerSecond(rates.iter().sum()))
+    }
+
     /// Computes the rates from `earlier` to `later`; `None` if the uptime is unknown or no time passed.
     #[must_use]
     pub fn between(earlier: &Inventory, later: &Inventory) -> Option<Self> {

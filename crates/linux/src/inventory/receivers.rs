@@ -30,6 +30,16 @@ const LEAST_HELD: Bytes = Bytes::kib(1024);
 /// A program that receives less than this part of all that is received is none that packets are placed for.
 const LEAST_PART: f64 = 0.05;
 
+/// Where the cards take in more packets for each byte that is received than one in this many bytes, those who receive are
+/// not who most packets are for: a batch job that fetches some kilobytes beside a million datagrams. Most packets of a
+/// server that sends more than it receives carry acknowledgements and no bytes, a few of them a request of hundreds.
+const LEAST_BYTES_A_PACKET: f64 = 8.0;
+
+/// Whether the `receivers` together receive enough to be those whom packets that arrive at `packets` are for.
+pub(super) fn account_for(receivers: &[Receiver], packets: PerSecond) -> bool {
+    receivers.iter().map(|receiver| receiver.bytes.0).sum::<f64>() >= LEAST_BYTES_A_PACKET * packets.0
+}
+
 /// The programs of processes, by the number of the process: its control group and its name. The processes of one name
 /// in one group share a server's work, and are judged together.
 pub(super) type Programs = BTreeMap<u32, (Option<String>, String)>;

@@ -173,7 +173,7 @@ fn apply_step(journal: &mut Journal<'_>, index: usize, at: &Locator<'_>) -> Resu
         StepKind::Changed => {}
         StepKind::Deferred => return add_deferred(journal, &step, at),
         // Done once the channels are changed and what that left is read.
-        StepKind::Restored => {
+        StepKind::Reset => {
             journal.note_begun(index)?;
             return Ok(StepOutcome::Applied);
         }

@@ -70,7 +70,7 @@ pub(super) fn reset_by(line: usize, interface: &str, at: &Locator<'_>) -> Vec<St
         let original = place.read(system).ok()?;
         original::check("value", &set, &place, &original, system).ok()?;
         let interface = InterfaceIdentity::new(&set, system);
-        Some(Step { line, set, original, whole: false, origin: None, interface, kind: StepKind::Restored })
+        Some(Step { line, set, original, whole: false, origin: None, interface, kind: StepKind::Reset })
     };
     settings.into_iter().filter_map(step).collect()
 }

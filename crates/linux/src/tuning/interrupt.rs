@@ -5,6 +5,7 @@
 
 use super::locate_error::LocateError;
 use super::system::{System, is_absent};
+use crate::inventory::Queue;
 use std::collections::BTreeMap;
 use std::io;
 use warmcore_topology::CpuSet;
@@ -35,7 +36,7 @@ impl DeviceInterrupts {
         let (mut by_action, mut by_queue) = (BTreeMap::<_, Vec<_>>::new(), BTreeMap::<_, Vec<_>>::new());
         for (place, Interrupt { action, .. }) in all.iter().enumerate() {
             by_action.entry(action.clone()).or_default().push(place);
-            if let Some(queue) = queue_of(action) {
+            if let Some(queue) = receive_queue(action) {
                 by_queue.entry(queue).or_default().push(place);
             }
         }
@@ -154,13 +155,14 @@ fn action(system: &dyn System, number: u32) -> io::Result<Option<String>> {
     }
 }
 
-/// Returns the number at the end of an action's name, by which a line may name it: 3 for `eth0-TxRx-3`, `virtio2-input.3` and
-/// `mlx5_comp3@pci:0000:3b:00.0`.
+/// Returns the number of the receive queue that an action's name tells, by which a line may name its interrupt: 3 for
+/// `eth0-TxRx-3`, `virtio2-input.3` and `mlx5_comp3@pci:0000:3b:00.0`; none for `virtio2-output.3` and `mlx5_async3@pci:…`.
 #[must_use]
-pub fn queue_of(action: &str) -> Option<u32> {
-    let name = action.split('@').next()?;
-    let digits = name.len() - name.trim_end_matches(|c: char| c.is_ascii_digit()).len();
-    name[name.len() - digits..].parse().ok()
+pub fn receive_queue(action: &str) -> Option<u32> {
+    // Some drivers name their interrupts after the interface, with nothing but the number behind it.
+    let interface = || action.rsplit_once('-').map_or("", |(stem, _)| stem);
+    let queue = Queue::in_action(action, "").or_else(|| Queue::in_action(action, interface()))?;
+    queue.direction.receives().then_some(queue.number)
 }
 
 #[cfg(test)]
@@ -168,16 +170,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_queue_is_the_number_at_the_end_of_the_name() {
+    fn a_queue_is_named_by_the_interrupt_that_receives_for_it() {
         for (action, queue) in [
             ("eth0-TxRx-3", Some(3)),
+            ("eth0-5", Some(5)),
+            ("eth0-tx-5", None),
             ("virtio2-input.12", Some(12)),
+            ("virtio2-output.12", None),
             ("mlx5_comp7@pci:0000:3b:00.0", Some(7)),
-            ("nvme0q4", Some(4)),
+            ("mlx5_async0@pci:0000:3b:00.0", None),
+            ("nvme0q4", None),
             ("virtio2-config", None),
             ("", None),
         ] {
-            assert_eq!(queue_of(action), queue, "{action}");
+            assert_eq!(receive_queue(action), queue, "{action}");
         }
     }
 }

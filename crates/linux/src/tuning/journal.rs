@@ -305,7 +305,7 @@ impl<'a> Journal<'a> {
 
     /// The steps for what the line `line` of the plan resets when it changes channels.
     pub(crate) fn resets_of(&self, line: usize) -> Vec<usize> {
-        let is_reset = |step: &Step| step.kind == StepKind::Restored && step.line == line;
+        let is_reset = |step: &Step| step.kind == StepKind::Reset && step.line == line;
         let steps = self.steps().iter().enumerate();
         steps.filter(|(_, (step, _))| is_reset(step)).map(|(index, _)| index).collect()
     }

@@ -15,6 +15,9 @@
 //! | [`rivals`] | finds programs that would undo it |
 //! | [`location`] | finds the file or thread of a setting, and the notation of its value |
 //! | `locator` | looks for settings, and reads the interrupts of a device once |
+//! | `interrupt` | finds interrupts by device and action |
+//! | `thread` | finds threads, and reads and sets their masks |
+//! | `parse`, `bitmap` | the notations of values |
 //! | [`step`] | one change, with the current value |
 //! | `channels` | what a change of channels brings with it |
 //! | `queues` | which queues a plan leaves |
@@ -26,6 +29,7 @@
 //! | `one_line` | writes an entry so that no text in it breaks the line |
 //! | [`apply`](mod@apply) | applies all changes, or none |
 //! | [`undo`](mod@undo) | undoes them |
+//! | `heirs` | threads and processes that were born of restricted ones, which undo frees too |
 //! | `undo_report` | what that has done, and what is left |
 //! | `resets` | what giving former channels back resets |
 //! | [`watch`] | undoes them unless they are confirmed in time |
@@ -82,7 +86,7 @@ pub use document::PlanDocument;
 pub use fingerprint::Fingerprint;
 pub use heirs::LeftProcess;
 pub use interface::{InterfaceIdentity, ReplacedInterface};
-pub use interrupt::queue_of;
+pub use interrupt::receive_queue;
 pub use journal::{Journal, JournalDirectory};
 pub use journal_error::JournalError;
 pub use parse::Damage;

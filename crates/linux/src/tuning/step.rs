@@ -82,7 +82,8 @@ pub enum StepKind {
     Deferred,
     /// Not changed, but what a later step changes may reset it; undo restores it. Of its setting only the place counts:
     /// its value is a placeholder.
-    Restored,
+    #[serde(rename = "restored")]
+    Reset,
 }
 
 /// A step that has not been applied yet, with its values formatted for messages.

@@ -156,7 +156,7 @@ impl Restorer<'_> {
         let theirs = self.resets.theirs.get(&index);
         let is_seen = theirs.is_none() && progress.reading.as_ref() == Some(&now);
         let is_known = match step.kind {
-            StepKind::Restored => self.resets.ours.contains(&index),
+            StepKind::Reset => self.resets.ours.contains(&index),
             // Once it is back, somebody else has set even this value.
             _ => !progress.restored && place.value(&now).as_ref() == Some(&set.wanted()),
         };

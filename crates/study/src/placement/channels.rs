@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use warmcore_linux::ethtool::Channels;
 use warmcore_linux::inventory::{Interface, Interrupt};
 use warmcore_linux::tuning::plan::SpreadQueues;
-use warmcore_linux::tuning::{Setting, queue_of};
+use warmcore_linux::tuning::{Setting, receive_queue};
 use warmcore_topology::CpuSet;
 use warmcore_units::CpuId;
 
@@ -97,8 +97,9 @@ fn check_names(context: &Context<'_>, interface: &Interface) -> Result<(), Strin
     let name = |interrupt: &Interrupt| interrupt.id.actions.join(",");
     for interrupt in &own {
         let Some(queue) = interrupt.queue.filter(|queue| queue.direction.receives()) else { continue };
-        let with_number = own.iter().filter(|other| queue_of(&name(other)) == Some(queue.number)).count();
-        if with_number != 1 || queue_of(&name(interrupt)) != Some(queue.number) {
+        let with_number =
+            own.iter().filter(|other| receive_queue(&name(other)) == Some(queue.number)).count();
+        if with_number != 1 || receive_queue(&name(interrupt)) != Some(queue.number) {
             return Err(name(interrupt));
         }
     }

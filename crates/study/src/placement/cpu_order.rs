@@ -9,7 +9,7 @@
 use super::Goal;
 use std::collections::{BTreeMap, BTreeSet};
 use warmcore_linux::Inventory;
-use warmcore_linux::inventory::{Direction, Interrupt, Queue};
+use warmcore_linux::inventory::{Direction, Interrupt, InterruptId, Observation, Queue};
 use warmcore_topology::{Cpu, CpuSet, Machine, Within};
 use warmcore_units::CpuId;
 
@@ -29,8 +29,9 @@ pub(super) struct CpuPlace {
 type Traits = (u32, u32, Vec<bool>);
 
 /// The place of each online cpu.
-pub(super) fn places(picture: &Inventory, goal: Goal) -> BTreeMap<CpuId, CpuPlace> {
-    let classes = classes(picture, goal);
+pub(super) fn places(observed: &Observation, goal: Goal) -> BTreeMap<CpuId, CpuPlace> {
+    let picture = &observed.inventory;
+    let classes = classes(observed, goal);
     let of_core = |core: &Vec<CpuId>| core.iter().map(|cpu| classes[cpu]).collect::<Vec<usize>>();
     let mut caches = caches(&picture.machine);
     for cores in &mut caches {
@@ -58,8 +59,9 @@ fn caches(machine: &Machine) -> Vec<Vec<Vec<CpuId>>> {
 }
 
 /// The equivalence class of each cpu: cpus of one class have the same traits; classes are sorted by them.
-fn classes(picture: &Inventory, goal: Goal) -> BTreeMap<CpuId, usize> {
-    let (packets, missing) = (packets(picture), missing(picture));
+fn classes(observed: &Observation, goal: Goal) -> BTreeMap<CpuId, usize> {
+    let picture = &observed.inventory;
+    let (packets, missing) = (packets(observed), missing(picture));
     let traits = |cpu: &Cpu| -> Traits {
         let order = order_of_magnitude(packets.get(&cpu.id).copied().unwrap_or(0));
         let packets = if goal == Goal::Isolation { order } else { u32::MAX - order };
@@ -92,16 +94,20 @@ fn order_of_magnitude(count: u64) -> u32 {
     count.checked_ilog2().map_or(0, |power| power + 1)
 }
 
-/// The receive interrupts counted so far, attributed to the cpus that each goes to now.
-fn packets(picture: &Inventory) -> BTreeMap<CpuId, u64> {
+/// The receive interrupts a second while the host was observed, attributed to the cpus that each goes to now. Counts since
+/// boot would say what once was.
+fn packets(observed: &Observation) -> BTreeMap<CpuId, u64> {
+    let seen = observed.rates.iter().flat_map(|rates| &rates.interrupts);
+    let rates: BTreeMap<&InterruptId, f64> = seen.map(|of| (&of.id, of.rate.0)).collect();
     let mut packets: BTreeMap<CpuId, u64> = BTreeMap::new();
     let receives = |interrupt: &&Interrupt| {
         let sends = |queue: Queue| queue.direction == Direction::Transmit;
         interrupt.interface.is_some() && !interrupt.queue.is_some_and(sends)
     };
-    for interrupt in picture.interrupts.iter().filter(receives) {
+    for interrupt in observed.inventory.interrupts.iter().filter(receives) {
         let cpus = interrupt.goes_to();
-        let each = interrupt.total() / cpus.len().max(1) as u64;
+        let rate = rates.get(&interrupt.id).copied().unwrap_or(0.0);
+        let each = (rate / cpus.len().max(1) as f64) as u64;
         cpus.iter().for_each(|cpu| *packets.entry(cpu).or_default() += each);
     }
     packets

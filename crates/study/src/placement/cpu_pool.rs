@@ -42,18 +42,18 @@ pub(super) struct CpuPool {
     cpus: BTreeMap<CpuId, PoolCpu>,
     /// Isolated and tickless cpus: work is put there only where its user already keeps it there.
     pub(super) reserved: CpuSet,
-    /// The part of a cpu's time used by threads that may run on this core only, by the core.
+    /// The part of a cpu's time used by threads that are restricted to some cores, by the core.
     pinned: BTreeMap<usize, f64>,
 }
 
-/// A core has no time for packets where threads pinned to it use at least this part of a cpu: they poll.
+/// A core has no time for packets where threads restricted to it use at least this part of a cpu: they poll.
 const POLLS: f64 = 0.9;
 
 impl CpuPool {
     /// The cpus of a host, in the order that suits `goal`.
     pub(super) fn new(observed: &Observation, goal: Goal) -> Self {
         let picture = &observed.inventory;
-        let places = cpu_order::places(picture, goal);
+        let places = cpu_order::places(observed, goal);
         let pool_cpu = |cpu: &Cpu| {
             let CpuPlace { cache, core, smt_index } = places[&cpu.id];
             let slow = picture.special_cpus.slow.contains(cpu.id);
@@ -67,18 +67,27 @@ impl CpuPool {
         pool
     }
 
-    /// The time that pinned threads of users use of each core.
+    /// The time that threads of users use of each core to which they are restricted; on several cores all alike.
     fn pinned(&self, observed: &Observation) -> BTreeMap<usize, f64> {
         let mut pinned = BTreeMap::new();
         let Some(rates) = &observed.rates else { return pinned };
+        let all = self.cpus.values().map(|cpu| cpu.core).collect::<BTreeSet<usize>>().len();
         for thread in observed.inventory.threads.iter().filter(|thread| !thread.kernel) {
-            let Some(core) = thread.allowed.as_ref().and_then(|allowed| self.only_core(allowed)) else {
+            // The scheduler takes threads that may run anywhere away from a cpu that has no time for them.
+            let cores = thread.allowed.as_ref().map(|allowed| self.cores_in(allowed)).unwrap_or_default();
+            if cores.is_empty() || cores.len() == all {
                 continue;
-            };
+            }
             let used = rates.threads.iter().find(|of| of.key == thread.key).map_or(0.0, |of| of.share);
-            *pinned.entry(core).or_default() += used;
+            let each = used / cores.len() as f64;
+            cores.into_iter().for_each(|core| *pinned.entry(core).or_default() += each);
         }
         pinned
+    }
+
+    /// The cores of those of `cpus` that are online.
+    fn cores_in(&self, cpus: &CpuSet) -> BTreeSet<usize> {
+        cpus.iter().filter_map(|id| self.get(id)).map(|cpu| cpu.core).collect()
     }
 
     /// The core that all of `cpus` belong to.
@@ -94,12 +103,12 @@ impl CpuPool {
         !self.reserved.contains(cpu.id) && others.any(|other| other.core == cpu.core)
     }
 
-    /// The part of a cpu's time that threads pinned to `core` use.
+    /// The part of a cpu's time that threads restricted to `core`, or to it and a few others, use there.
     pub(super) fn pinned_to(&self, core: usize) -> f64 {
         self.pinned.get(&core).copied().unwrap_or(0.0)
     }
 
-    /// Whether threads pinned to the core of `cpu` leave no time for packets.
+    /// Whether threads restricted to the core of `cpu` leave no time for packets.
     pub(super) fn is_occupied(&self, cpu: PoolCpu) -> bool {
         self.pinned_to(cpu.core) >= POLLS
     }

@@ -193,14 +193,5 @@ fn steering(picture: &Inventory, interface: &Interface, number: u32) -> Steering
 /// Packets that interfaces with a device received per second while the host was observed; `None` where the kernel
 /// does not tell.
 pub(super) fn rate(observed: &Observation) -> Option<PerSecond> {
-    let is_physical = |name: &str| {
-        observed
-            .inventory
-            .interfaces
-            .iter()
-            .any(|interface| interface.name == name && interface.is_physical())
-    };
-    let rates = observed.rates.as_ref()?.interfaces.iter().filter(|of| is_physical(&of.name));
-    let rates: Vec<f64> = rates.map(|of| Some(of.received?.0)).collect::<Option<_>>()?;
-    (!rates.is_empty()).then(|| PerSecond(rates.iter().sum()))
+    observed.rates.as_ref()?.from_devices(&observed.inventory)
 }

@@ -3,6 +3,7 @@
 use super::Unplaceable;
 use super::context::{Assignment, Context, Proposal};
 use super::device_queues::{DeviceQueue, Steering};
+use super::threads::FULL;
 use super::{masks, spread};
 use std::collections::{BTreeMap, BTreeSet};
 use warmcore_topology::CpuSet;
@@ -15,19 +16,29 @@ pub(super) fn propose(context: &Context<'_>, count: usize) -> Result<Proposal, U
     if found < count {
         return Err(Unplaceable::TooFewCores { asked: count, found });
     }
+    check_time(context, count)?;
     let left = context.pool.available().filter(|cpu| !cpus.contains(cpu.id)).count();
     if left == 0 {
         return Err(Unplaceable::NothingLeft);
     }
     let threads = masks::choose(context, &cpus);
     let queues = spread::choose(context, &threads, Some(&cpus));
-    let why = format!("to one of the cores that take packets in, {cpus}");
+    let why = format!("one of the cores that take packets in, {cpus}");
     let steering = |queue: &DeviceQueue<'_>| match queue.is_planned {
         true => Steering::None,
         false => queue.steering.clone(),
     };
     let steering = context.queues.iter().map(steering).collect();
     Ok(context.propose(Assignment { threads, queues, steering, why }))
+}
+
+/// Checks that `count` cores have time for the packets that were seen.
+fn check_time(context: &Context<'_>, count: usize) -> Result<(), Unplaceable> {
+    let needed = (context.packet_load() / FULL).ceil() as usize;
+    match needed > count {
+        true => Err(Unplaceable::TooFewInterruptCores { asked: count, load: context.packet_load(), needed }),
+        false => Ok(()),
+    }
 }
 
 /// The cpus of `count` cores: shared out to the nodes with queues by the packets that come in there.

@@ -10,7 +10,7 @@ use super::layout::Crossing;
 use super::line::{self, PlannedLine};
 use super::prices::Prices;
 use super::target_threads::{self, TargetThread};
-use super::{Unplaceable, interrupts, queues, spread, threads};
+use super::{Unplaceable, interrupts, queues, sending, spread, threads};
 use std::collections::BTreeSet;
 use warmcore_linux::inventory::Interrupt;
 use warmcore_linux::tuning::Setting;
@@ -162,6 +162,7 @@ impl<'a> Isolation<'a> {
                 lines.extend(self.interrupt(queue, assignment.queues[index]));
             }
         }
+        lines.extend(sending::lines(self.context, assignment));
         lines.extend(self.other_interrupts().filter_map(|interrupt| self.other_interrupt(interrupt)));
         lines.extend(self.others().iter().filter_map(|other| self.other_process(other)));
         for (thread, cpus) in self.context.threads.iter().zip(&assignment.threads) {

@@ -57,6 +57,8 @@ pub(super) struct Layout {
     pub(super) handed_over: BTreeMap<CpuId, f64>,
     /// The part of all packets that the cpu with most of them is interrupted for.
     pub(super) most_interrupted: f64,
+    /// The part of all packets that the hardware threads of one core are interrupted for, of the core with most.
+    pub(super) most_interrupted_core: f64,
     /// The part of the work for packets on cpus that are slow, or taken by others than their readers: the mean of
     /// their interrupts and their processing.
     pub(super) on_unfit_cpus: f64,
@@ -92,7 +94,8 @@ impl Layout {
         let crossing =
             mean(queues.iter().zip(&queue_crossings).map(|(queue, &crossing)| (queue.part, crossing)));
         let Work { interrupted, handed_over, processed } = Work::new(pool, queues, &readers);
-        let [busiest, most_interrupted] = [&processed, &interrupted].map(most);
+        let [busiest, most_interrupted] = [most(&processed), most(&interrupted)];
+        let most_interrupted_core = most(&by_core(pool, &interrupted));
         let follows = queues.iter().filter(|queue| queue.steering == Steering::ToReader);
         let of_one_thread = readers.iter().map(|reader| reader.of_one_thread).fold(0.0, f64::max);
         let follows_one_thread = of_one_thread * follows.map(|queue| queue.part).sum::<f64>();
@@ -112,8 +115,20 @@ impl Layout {
             busiest: busiest.max(follows_one_thread),
             follows_one_thread,
             most_interrupted,
+            most_interrupted_core,
         }
     }
+}
+
+/// The sums of `parts` over the hardware threads of each core.
+fn by_core(pool: &CpuPool, parts: &BTreeMap<CpuId, f64>) -> BTreeMap<usize, f64> {
+    let mut sums = BTreeMap::new();
+    for (&cpu, part) in parts {
+        if let Some(cpu) = pool.get(cpu) {
+            *sums.entry(cpu.core).or_default() += part;
+        }
+    }
+    sums
 }
 
 /// The parts of all packets that each cpu has to do with.
@@ -168,7 +183,7 @@ fn is_far(pool: &CpuPool, queue: &QueueLoad) -> bool {
     node.zip(queue.device_node).is_some_and(|(node, of_device)| node != of_device)
 }
 
-fn most(parts: &BTreeMap<CpuId, f64>) -> f64 {
+fn most<K>(parts: &BTreeMap<K, f64>) -> f64 {
     parts.values().copied().fold(0.0, f64::max)
 }
 

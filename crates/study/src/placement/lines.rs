@@ -153,15 +153,13 @@ impl Lines<'_> {
     fn steering_to_readers(&self, index: usize) -> Vec<PlannedLine> {
         let queue = &self.context.queues[index];
         let flows = FLOWS / (self.queues_of_interface(queue).count() as u32).next_power_of_two();
-        let share = "its share of the flows that are remembered".to_owned();
         let why = match self.context.costs {
             Ok(_) => "a frame costs less to move than what readers share with the protocol",
             Err(_) => "there are fewer queues than cpus with readers",
         };
         let why = format!("packets follow their readers: {why}");
-        let cpus = self.assignment.threads.iter().flat_map(CpuSet::iter).collect();
-        let rfs = line::rfs(queue, flows.max(1), share, self.gain_of_queue(index));
-        rfs.into_iter().chain(line::rps(queue, cpus, why, self.gain_of_queue(index))).collect()
+        // RFS needs no RPS: packets of flows that nobody reads stay where they are processed now.
+        line::rfs(queue, flows.max(1), why, self.gain_of_queue(index)).into_iter().collect()
     }
 
     /// The indices of the queues of the interface of `queue`.

@@ -185,8 +185,14 @@ fn cores(context: &Context<'_>, readers: &[CpuSet], only: Option<&CpuSet>) -> Ve
     cores
 }
 
-/// How much stays on one core, by the node of the device: as much as would be on the fullest one if all queues were spread
-/// anew. So a queue leaves a core that has more than its share, and none leaves if they are spread already.
+/// By what factor a core may have more than its share of the packets before a queue leaves it. Which flows are busy changes
+/// from one look at a host to the next, and with it what each queue receives: placements that fit one look fit no other
+/// better than queues spread evenly by number do.
+const TOLERANCE: f64 = 4.0 / 3.0;
+
+/// How much stays on one core, by the node of the device: as many queues as would be on the fullest one if all were spread
+/// anew, and as many packets within [`TOLERANCE`]. So a queue leaves a core that has far more than its share, and none leaves
+/// if they are spread already.
 struct Limit(BTreeMap<Option<u32>, (usize, f64)>);
 
 impl Limit {
@@ -200,7 +206,7 @@ impl Limit {
             let count = near.iter().map(|core| core.count()).max().unwrap_or(0);
             let part = near.iter().map(|core| core.part).fold(0.0, f64::max);
             let alike = 1.0 / spread.len().max(1) as f64;
-            (count.max(queues.div_ceil(near.len().max(1))), part.max(alike))
+            (count.max(queues.div_ceil(near.len().max(1))), part.max(alike) * TOLERANCE)
         };
         Self(nodes.iter().map(|&node| (node, limit(node))).collect())
     }

@@ -14,9 +14,6 @@ use super::{Goal, Unplaceable, lines};
 use core::cmp::Ordering;
 use warmcore_units::PerSecond;
 
-/// Sums of parts differ by this in the order of summation.
-const ROUNDING: f64 = 1e-9;
-
 /// Below this rate all the work for packets is a small part of one cpu, wherever it is done.
 const QUIET: PerSecond = PerSecond(1_000.0);
 
@@ -39,11 +36,24 @@ impl Worthy {
         lines: Vec<PlannedLine>,
     ) -> Result<Self, Unplaceable> {
         if !lines.iter().any(|line| line.changes) {
-            return Err(Unplaceable::NothingToGain("everything is where it should be".to_owned()));
+            return Err(Unplaceable::NothingToGain(unchanged(context)));
         }
         check(context, &proposal.layout)?;
         let performance = context.performance(&proposal.layout);
         Ok(Self { proposal, lines, performance })
+    }
+}
+
+/// Why a placement that changes nothing is best.
+fn unchanged(context: &Context<'_>) -> String {
+    let crossing = context.current.crossing.session;
+    match &context.costs {
+        Err(why) if crossing > MIN_GAIN && !context.threads.is_empty() => format!(
+            "readers find {:.0}% of their packets in another core's caches, but whether that can be bettered is not decided \
+             without costs: {why}",
+            crossing * 100.0
+        ),
+        _ => "everything is where it should be".to_owned(),
     }
 }
 
@@ -56,7 +66,7 @@ pub(super) fn best(context: &Context<'_>, proposals: Vec<Proposal>) -> Result<Wo
     let is_asked = context.request.interrupt_cores.is_some()
         || !context.request.interfaces.is_empty() && context.is_idle();
     let is_admissible = |it: &Proposal| is_asked || !burdens_more(&context.current, &it.layout);
-    let mut left: Vec<Proposal> = proposals.into_iter().filter(is_admissible).collect();
+    let (mut left, vetoed): (Vec<_>, Vec<_>) = proposals.into_iter().partition(is_admissible);
     let tight = is_tight(context);
     let mut refused = None;
     while let Some(index) = best_index(context, tight, &left) {
@@ -72,10 +82,28 @@ pub(super) fn best(context: &Context<'_>, proposals: Vec<Proposal>) -> Result<Wo
             break;
         }
     }
-    Err(refused.unwrap_or_else(|| {
+    let vetoed = best_index(context, tight, &vetoed).map(|index| &vetoed[index].layout);
+    let vetoed = vetoed.filter(|layout| check(context, layout).is_ok());
+    Err(vetoed.map(|layout| burdened(&context.current, layout)).or(refused).unwrap_or_else(|| {
         let why = "every other placement would make the busiest cpu take in more of the packets";
         Unplaceable::NothingToGain(why.to_owned())
     }))
+}
+
+/// Why a placement that gains otherwise is none: the busiest cpu would take in more under `then` than under `now`.
+fn burdened(now: &Layout, then: &Layout) -> Unplaceable {
+    let percent = |part: f64| format!("{:.1}%", part * 100.0);
+    let (what, now, then) = match () {
+        () if is_more(now.busiest, then.busiest) => ("busiest cpu process", now.busiest, then.busiest),
+        () if is_more(now.most_interrupted, then.most_interrupted) => {
+            ("busiest cpu be interrupted for", now.most_interrupted, then.most_interrupted)
+        }
+        () => ("busiest core be interrupted for", now.most_interrupted_core, then.most_interrupted_core),
+    };
+    let (now, then) = (percent(now), percent(then));
+    Unplaceable::NothingToGain(format!(
+        "the best placement found would gain, but make the {what} {then} of the packets instead of {now}"
+    ))
 }
 
 fn best_index(context: &Context<'_>, tight: bool, proposals: &[Proposal]) -> Option<usize> {
@@ -85,9 +113,16 @@ fn best_index(context: &Context<'_>, tight: bool, proposals: &[Proposal]) -> Opt
     (0..proposals.len()).reduce(|best, other| if is_better(other, best) { other } else { best })
 }
 
-/// Whether the busiest cpu takes in more under `then` than under `now`.
+/// Whether the busiest cpu or core takes in more under `then` than under `now`.
 fn burdens_more(now: &Layout, then: &Layout) -> bool {
-    then.busiest > now.busiest + ROUNDING || then.most_interrupted > now.most_interrupted + ROUNDING
+    is_more(now.busiest, then.busiest)
+        || is_more(now.most_interrupted, then.most_interrupted)
+        || is_more(now.most_interrupted_core, then.most_interrupted_core)
+}
+
+/// Whether the part `then` is visibly more than `now`. Less than a hundredth of it changes from one look to the next.
+fn is_more(now: f64, then: f64) -> bool {
+    then > now * (1.0 + MIN_GAIN)
 }
 
 /// Whether the busiest cpu has less than [`AMPLE_HEADROOM`]; assumed where nothing tells.

@@ -11,7 +11,7 @@
 //! | `hot_queue` | of which cards one queue takes most |
 //!
 //! No file says which queue the packets of a socket come through. So the packets of every queue count as spread over
-//! the readers in proportion to their busy time, as for a plan.
+//! the readers in proportion to the bytes that they receive, or to their busy time where these are not known, as for a plan.
 //!
 //! ```
 //! use warmcore_linux::inventory::Observation;
