@@ -38,6 +38,7 @@
 #![deny(unsafe_code)]
 
 pub mod affinity;
+mod bitmap;
 pub mod capture;
 pub mod counters;
 pub mod cpu_time;

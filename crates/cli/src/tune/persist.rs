@@ -18,6 +18,7 @@ pub(super) fn run(arguments: &PersistArguments) -> miette::Result<()> {
     let program = std::env::current_exe().into_diagnostic().wrap_err("cannot tell where this program is")?;
     let document = plan::read(&arguments.plan)?;
     let disk = apply::disk(arguments.root.as_deref())?;
+    plan::check_applicable(&document, &disk)?;
     let persistence = persist(&document.plan, &program, &arguments.admission.despite, &disk).or_misuse()?;
     rivals::on_system(&document.plan, &disk).into_diagnostic()?.iter().for_each(messages::note);
     persistence.unserved.iter().for_each(messages::note);

@@ -25,15 +25,34 @@ pub(super) fn proposals(
     arguments: &AdmissionArguments,
 ) -> miette::Result<(Vec<Proposal>, Vec<Interference>)> {
     let admission = AdmissionOptions { despite: arguments.despite.clone() };
-    let interferences = admit(&document.plan, disk, &admission).map_err(|error| match error {
-        AdmissionError::Mismatch(faults) => refusal(document, faults),
-        other => report(document, &other),
-    })?;
-    let proposals = steps(&document.plan, disk).map_err(|error| match error {
+    let interferences =
+        admit(&document.plan, disk, &admission).map_err(|error| unadmitted(document, error))?;
+    Ok((located(document, disk)?, interferences))
+}
+
+/// Checks that the plan could be applied there, whoever else changes what it sets.
+pub(super) fn check_applicable(document: &PlanDocument, disk: &Disk) -> miette::Result<()> {
+    match admit(&document.plan, disk, &AdmissionOptions::default()) {
+        Ok(_) | Err(AdmissionError::Rival(..)) => {}
+        Err(error) => return Err(unadmitted(document, error)),
+    }
+    located(document, disk).map(drop)
+}
+
+/// What the plan would change there.
+fn located(document: &PlanDocument, disk: &Disk) -> miette::Result<Vec<Proposal>> {
+    steps(&document.plan, disk).map_err(|error| match error {
         StepError::Absent(fault) => refusal(document, vec![fault]),
         other @ (StepError::Unreadable { .. } | StepError::Unrestorable { .. }) => report(document, &other),
-    })?;
-    Ok((proposals, interferences))
+    })
+}
+
+/// Why the plan may not be applied.
+fn unadmitted(document: &PlanDocument, error: AdmissionError) -> miette::Report {
+    match error {
+        AdmissionError::Mismatch(faults) => refusal(document, faults),
+        other => report(document, &other),
+    }
 }
 
 /// What went wrong with this plan.

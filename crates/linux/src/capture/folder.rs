@@ -7,12 +7,12 @@
 use super::UNFINISHED;
 use crate::fake::Tree;
 use crate::inventory::EARLIER;
-use rustix::fs::{Mode, OFlags, open, syncfs};
+use rustix::fs::{FlockOperation, Mode, OFlags, flock, open, syncfs};
 use rustix::io::Errno;
-use rustix::process::{Pid, test_kill_process};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Permissions};
 use std::io::{self, ErrorKind, Write};
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -46,9 +46,8 @@ pub fn write(folder: &Path, later: &Tree, earlier: Option<&Tree>) -> io::Result<
 }
 
 fn beside_or_in_place(folder: &Path, halves: &[(&Tree, &Path)]) -> io::Result<()> {
-    let beside = beside(folder);
-    let made = match fs::create_dir(&beside) {
-        Ok(()) => {
+    let made = match make_locked(folder) {
+        Ok((beside, _locked)) => {
             let filled = fill(&beside, halves, &mut Written::default());
             filled.and_then(|()| rename(&beside, folder)).inspect_err(|_| drop(fs::remove_dir_all(&beside)))
         }
@@ -89,28 +88,61 @@ fn place_of(folder: &Path) -> &Path {
 
 const SUFFIX: &str = ".unfinished";
 
-/// Removes what captures named as `folder` have left beside it, if their processes are gone.
+/// Removes what captures named as `folder` have left beside it: folders that nobody has locked any more.
 fn remove_left(folder: &Path) {
-    let process = |name: &OsStr| {
+    let is_ours = |name: &OsStr| -> Option<bool> {
         let own = name.as_bytes().strip_prefix(b".")?;
         let rest = own.strip_prefix(folder.file_name()?.as_bytes())?.strip_prefix(b".")?;
-        let number = str::from_utf8(rest.strip_suffix(SUFFIX.as_bytes())?).ok()?;
-        Pid::from_raw(number.parse().ok().filter(|number| *number > 0)?)
+        let middle = rest.strip_suffix(SUFFIX.as_bytes())?;
+        Some(!middle.is_empty() && middle.iter().all(|byte| byte.is_ascii_digit() || *byte == b'-'))
     };
     for entry in fs::read_dir(place_of(folder)).into_iter().flatten().flatten() {
-        let is_left =
-            process(&entry.file_name()).is_some_and(|process| test_kill_process(process) == Err(Errno::SRCH));
-        if is_left && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+        if is_ours(&entry.file_name()) == Some(true) && lock(&entry.path()).is_ok() {
             let _ = fs::remove_dir_all(entry.path());
         }
     }
 }
 
+/// Makes a folder beside `folder`, which is locked for as long as the second value lives: so others see that its process
+/// does, whatever its number is in their namespaces.
+fn make_locked(folder: &Path) -> io::Result<(PathBuf, Option<OwnedFd>)> {
+    const TRIALS: u32 = 16;
+    let mut refused = Errno::AGAIN.into();
+    for trial in 0..TRIALS {
+        let beside = beside(folder, trial);
+        match fs::create_dir(&beside) {
+            Ok(()) => {}
+            // Its maker has our number in another namespace.
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                refused = error;
+                continue;
+            }
+            Err(error) => return Err(error),
+        }
+        // Another capture may remove the folder before it is locked.
+        match lock(&beside) {
+            Ok(locked) if beside.is_dir() => return Ok((beside, Some(locked))),
+            // Where folders cannot be locked, nobody removes one.
+            Err(Errno::NOTSUP | Errno::NOLCK | Errno::INVAL) => return Ok((beside, None)),
+            Ok(_) | Err(Errno::NOENT | Errno::WOULDBLOCK) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Err(refused)
+}
+
+/// Locks a folder, unless another process has.
+fn lock(folder: &Path) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let opened = open(folder, flags, Mode::empty())?;
+    flock(&opened, FlockOperation::NonBlockingLockExclusive).map(|()| opened)
+}
+
 /// A name beside `folder` that says what it belongs to.
-fn beside(folder: &Path) -> PathBuf {
+fn beside(folder: &Path, trial: u32) -> PathBuf {
     let mut name = OsString::from(".");
     name.push(folder.file_name().unwrap_or_default());
-    name.push(format!(".{}{SUFFIX}", std::process::id()));
+    name.push(format!(".{}-{trial}{SUFFIX}", std::process::id()));
     folder.with_file_name(name)
 }
 
@@ -283,19 +315,17 @@ mod tests {
     #[test]
     fn what_killed_captures_of_the_same_name_have_left_is_removed() {
         let place = tempfile::tempdir().unwrap();
-        let mut ended = std::process::Command::new("true").spawn().unwrap();
-        let gone = ended.id();
-        ended.wait().unwrap();
-        let alive = std::os::unix::process::parent_id();
-        let name = |of: &str, process: u32| format!(".{of}.{process}.unfinished");
-        let names =
-            [name("copy", gone), name("copy", alive), name("other", gone), ".copy.unfinished".to_owned()];
-        for name in &names {
-            fs::create_dir(place.path().join(name)).unwrap();
-            fs::write(place.path().join(name).join("file"), "").unwrap();
+        // The number of a process says nothing: it may be another one in another namespace.
+        let alive = format!(".copy.{}-3.unfinished", std::process::id());
+        let names = [".copy.77-0.unfinished", alive.as_str(), ".other.77-0.unfinished", ".copy.unfinished"];
+        let paths = names.map(|name| place.path().join(name));
+        for path in &paths {
+            fs::create_dir(path).unwrap();
+            fs::write(path.join("file"), "").unwrap();
         }
+        let _locked = lock(&paths[1]).unwrap();
         write(&place.path().join("copy"), &tree(), None).unwrap();
-        let is_there = names.each_ref().map(|name| place.path().join(name).exists());
+        let is_there = paths.each_ref().map(|path| path.exists());
         assert_eq!(is_there, [false, true, true, true]);
     }
 

@@ -7,8 +7,8 @@
 //! Linux 5.2).
 
 use super::{Namespace, NamespaceError};
+use crate::bitmap;
 use crate::detached;
-use crate::tuning::bitmap;
 use rustix::fs::{Mode, OFlags, openat};
 use rustix::io::{self, Errno};
 use std::os::fd::OwnedFd;

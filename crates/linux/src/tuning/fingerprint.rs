@@ -1,8 +1,8 @@
 //! Describes the kind of machine for which a plan was made: enough to refuse it on a different machine,
 //! but nothing that identifies the machine.
 
-use super::bitmap;
 use super::system::{System, is_absent};
+use crate::bitmap;
 use crate::inventory::{self, Interface, Inventory};
 use crate::tree::Tree;
 use serde::{Deserialize, Serialize};

@@ -124,6 +124,9 @@ fn advice(source: &io::Error) -> &'static str {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
             ": free some space on its disk, or name a folder on another one with --journal"
         }
+        io::ErrorKind::FileTooLarge => {
+            ": no journal is so long; its first lines are what counts. Shorten it with `truncate -s 64M`, then undo"
+        }
         _ => "",
     }
 }

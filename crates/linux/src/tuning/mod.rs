@@ -17,7 +17,7 @@
 //! | `locator` | looks for settings, and reads the interrupts of a device once |
 //! | `interrupt` | finds interrupts by device and action |
 //! | `thread` | finds threads, and reads and sets their masks |
-//! | `parse`, `bitmap` | the notations of values |
+//! | `parse` | the notations of values |
 //! | [`step`] | one change, with the current value |
 //! | `channels` | what a change of channels brings with it |
 //! | `queues` | which queues a plan leaves |
@@ -46,7 +46,6 @@
 
 pub mod admission;
 pub mod apply;
-pub(crate) mod bitmap;
 mod brief;
 mod channels;
 mod cpuset;

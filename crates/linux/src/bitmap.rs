@@ -27,8 +27,9 @@ pub(crate) fn to_text(numbers: &BTreeSet<u32>) -> Option<String> {
 
 /// Parses a bitmap; `None` if `text` is not one.
 pub(crate) fn from_text(text: &str) -> Option<BTreeSet<u32>> {
-    let words = text.trim().split(',').map(|word| u32::from_str_radix(word, 16).ok());
-    let words: Vec<u32> = words.rev().collect::<Option<_>>()?;
+    // No more words are looked at than a bitmap can have.
+    let words = text.trim().rsplit(',').take(WORDS + 1).map(word);
+    let words: Vec<u32> = words.collect::<Option<_>>()?;
     if words.len() > WORDS {
         return None;
     }
@@ -37,6 +38,12 @@ pub(crate) fn from_text(text: &str) -> Option<BTreeSet<u32>> {
         (0..WORD).filter(move |bit| word >> bit & 1 == 1).map(move |bit| base + bit)
     };
     Some(words.into_iter().enumerate().flat_map(bits).collect())
+}
+
+/// Parses one word, of up to eight digits.
+fn word(text: &str) -> Option<u32> {
+    let is_word = (1..=8).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_word.then(|| u32::from_str_radix(text, 16).ok())?
 }
 
 #[cfg(test)]
@@ -63,7 +70,9 @@ mod tests {
         );
         assert_eq!(to_text(&BTreeSet::from([LIMIT])), None);
         assert_eq!(to_text(&BTreeSet::from([0, u32::MAX])), None);
-        assert_eq!(from_text("0-3"), None);
-        assert_eq!(from_text(""), None);
+        for garbage in ["", "0-3", "x", "0x1", "1,", "+1", "123456789"] {
+            assert_eq!(from_text(garbage), None, "{garbage}");
+        }
+        assert_eq!(from_text(&vec!["0"; WORDS + 1].join(",")), None, "too long");
     }
 }
