@@ -81,7 +81,16 @@ fn undo(machine: &Machine, force: bool) -> Option<UndoReport> {
         }
     };
     let before = machine.scene.snapshot();
-    let report = warmcore_linux::tuning::undo(journal, force).expect("the journal can be closed");
+    let report = match warmcore_linux::tuning::undo(journal, force) {
+        Ok(report) => report,
+        // A journal none of whose settings are there may be of another folder.
+        Err(error @ JournalError::RootGone { .. }) => {
+            assert_printable(&error.to_string());
+            assert_eq!(machine.scene.snapshot(), before, "{error}");
+            return None;
+        }
+        Err(error) => panic!("the journal cannot be closed: {error}"),
+    };
     let writes =
         |(_, outcome): &(_, UndoOutcome)| matches!(outcome, UndoOutcome::Restored | UndoOutcome::Failed(_));
     if !report.outcomes.iter().any(writes) {
