@@ -11,6 +11,7 @@ mod library;
 mod masks;
 mod mismatch;
 mod named;
+mod noise;
 mod properties;
 mod renaming;
 mod scene;

@@ -3,7 +3,8 @@
 use super::interrupt_cores::{card, thread, two_sockets};
 use super::{observed, request};
 use warmcore_linux::ethtool::{Channels, DriverSettings};
-use warmcore_linux::fake::Tree;
+use warmcore_linux::fake::{Tree, Vector};
+use warmcore_linux::tuning::Setting;
 use warmcore_study::placement::{Goal, HostPlacement, Request, Target, Unplaceable, place};
 
 /// Two sockets with a card near the second that has 8 of 64 channels.
@@ -47,4 +48,31 @@ fn polling_in_threads_alone_has_a_reason_of_its_own_for_no_forecast() {
     tree.put("sys/class/net/eth1/threaded", "0");
     let unforeseen = planned(&tree, true).expect("a plan").unforeseen;
     assert_eq!(unforeseen.as_deref(), Some("nothing foretells where the scheduler will put the polling"));
+}
+
+/// The vector for a card's other events, and those of its transmit queues, are no receive queues whatever their numbers.
+#[test]
+fn vectors_for_other_things_do_not_hinder_channels() {
+    type Name = fn(u32) -> [String; 2];
+    let names: [Name; 2] = [
+        |queue| [format!("mlx5_comp{queue}@pci:0000:81:00.0"), format!("mlx5_async{queue}@pci:0000:81:00.0")],
+        |queue| [format!("virtio2-input.{queue}"), format!("virtio2-output.{queue}")],
+    ];
+    for name in names {
+        let mut card = card("eth1", "0000:81:00.0", 1);
+        let channels = Channels { combined: Some(8), combined_max: Some(64), ..Channels::default() };
+        let settings = DriverSettings { channels: Some(channels), ..DriverSettings::default() };
+        card.nic.as_mut().expect("a card").driver_settings = Some(settings);
+        let vectors = core::mem::take(&mut card.vectors).into_iter().zip(0..);
+        card.vectors = vectors
+            .flat_map(|(vector, queue)| name(queue).map(|action| Vector { action, ..vector.clone() }))
+            .collect();
+        let tree = two_sockets(vec![card], Vec::new(), &[]);
+        let named = ["eth1".to_owned()];
+        let request = request(&Target::Evident, Goal::Throughput, None);
+        let request = Request { interfaces: &named, channels: true, ..request };
+        let placement = place(&observed(&tree), &request);
+        let lines = placement.unwrap_or_else(|why| panic!("{why}")).plan.lines;
+        assert!(lines.iter().any(|line| matches!(line.set, Setting::Channels { combined: Some(32), .. })));
+    }
 }
