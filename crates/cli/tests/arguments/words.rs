@@ -67,8 +67,8 @@ fn documents_are_read_where_a_name_is_no_text() {
         assert!(output.status.success(), "{words:?}: {}", text(&output.stderr));
     }
     put("schema = 1\nmachine = { cpus = \"0\" }\nlines = [{ set = { global_flows = { flows = 4096 } } }]\n");
-    let kept = named(&["host", "persist"], &path);
-    assert!(kept.status.success(), "{}", text(&kept.stderr));
+    let refused = text(&named(&["host", "persist"], &path).stderr);
+    assert!(refused.contains(":2: not a usable plan: `machine."), "it was read: {refused}");
 }
 
 /// A document could not name such a file, so that nothing of it could be repeated.

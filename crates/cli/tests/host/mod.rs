@@ -261,7 +261,7 @@ fn a_plan_goes_from_the_picture_to_the_host_and_back() {
     assert!(output.status.success(), "{}", text(&output.stderr));
     let said = words(&text(&output.stdout));
     for expected in [
-        "RPS cpus of eth0 rx-0",
+        "RFS flows of eth0 rx-0",
         "packets follow their readers",
         " ± ",
         "% less",
@@ -273,19 +273,19 @@ fn a_plan_goes_from_the_picture_to_the_host_and_back() {
     assert!(refusal(&plan, folder.path()).contains("plan.toml"), "an earlier plan is not overwritten");
 
     let piped = warmcore(&plan[..6], folder.path());
-    assert!(piped.status.success() && words(&text(&piped.stderr)).contains("RPS cpus of eth0 rx-0"));
+    assert!(piped.status.success() && words(&text(&piped.stderr)).contains("RFS flows of eth0 rx-0"));
     let written = fs::read_to_string(folder.path().join("plan.toml")).expect("a plan");
     assert_eq!(text(&piped.stdout), written, "the plan alone is on standard output");
 
-    let mask = folder.path().join(&root).join("sys/class/net/eth0/queues/rx-0/rps_cpus");
-    let before = fs::read_to_string(&mask).expect("a mask");
+    let flows = folder.path().join(&root).join("sys/class/net/eth0/queues/rx-0/rps_flow_cnt");
+    let before = fs::read_to_string(&flows).expect("a number");
     let apply = ["host", "apply", "plan.toml", "--yes", "--root", &root, "--journal", "journals"];
     let applied = warmcore(&apply, folder.path());
     assert!(applied.status.success(), "{}", text(&applied.stderr));
-    assert_ne!(fs::read_to_string(&mask).expect("a mask"), before);
+    assert_ne!(fs::read_to_string(&flows).expect("a number"), before);
     let undone = warmcore(&["host", "undo", "--journal", "journals"], folder.path());
     assert!(undone.status.success(), "{}", text(&undone.stderr));
-    assert_eq!(fs::read_to_string(&mask).expect("a mask"), before);
+    assert_eq!(fs::read_to_string(&flows).expect("a number"), before);
 }
 
 #[test]
@@ -430,7 +430,7 @@ fn both_halves_of_a_capture_are_of_one_host() {
 fn a_mask_beyond_the_online_cpus_is_given_back_in_a_capture() {
     let mut tree = hosts::steered();
     tree.put("sys/devices/system/cpu/possible", "0-15");
-    tree.put("sys/class/net/eth0/queues/rx-0/rps_cpus", "f000");
+    tree.put("sys/class/net/eth0/queues/rx-0/rps_flow_cnt", "f000");
     let (folder, root) = written(&tree);
     assert!(warmcore(&["host", "capture", "copy", "--root", &root], folder.path()).status.success());
     for set in ["possible", "present"] {
@@ -445,7 +445,7 @@ fn a_mask_beyond_the_online_cpus_is_given_back_in_a_capture() {
         let output = warmcore(command, folder.path());
         assert!(output.status.success(), "{command:?}: {}", text(&output.stderr));
     }
-    let mask = fs::read_to_string(folder.path().join("copy/sys/class/net/eth0/queues/rx-0/rps_cpus"));
+    let mask = fs::read_to_string(folder.path().join("copy/sys/class/net/eth0/queues/rx-0/rps_flow_cnt"));
     assert_eq!(mask.expect("a mask").trim(), "f000");
 }
 

@@ -22,11 +22,49 @@ fn place_with_service() -> Place {
     place
 }
 
+/// A machine with a card that has one queue.
+fn place_with_card() -> Place {
+    let place = Place::new();
+    for (file, text) in [
+        ("sys/class/net/eth0/queues/rx-0/rps_cpus", "0\n"),
+        ("sys/class/net/eth0/queues/tx-0/xps_cpus", "0\n"),
+        ("sys/bus/pci/devices/0000:00:03.0/msi_irqs/40", "msix\n"),
+        ("sys/kernel/irq/40/actions", "eth0-TxRx-0\n"),
+        ("proc/irq/40/smp_affinity_list", "0-3\n"),
+    ] {
+        let path = place.path.join("root").join(file);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        fs::write(path, text).expect("a file");
+    }
+    place
+}
+
+/// Its service would fail, and try again every few seconds.
+#[test]
+fn a_plan_that_could_not_be_applied_is_not_kept() {
+    let place = place_with_card();
+    let plan = |set: &str| {
+        let card = "interfaces = [{ name = \"eth0\", receive_queues = 1, transmit_queues = 1 }]";
+        format!(
+            "schema = 1\n[machine]\ncpus = \"0-3\"\nnodes = [\"0-3\"]\n{card}\n[[lines]]\nset = {{ {set} }}\n"
+        )
+    };
+    for (plan, problem) in [
+        (PLAN.replace("0-3", "0-1"), "made on a different machine"),
+        (plan("rps_cpus = { interface = \"eth0\", queue = 4294967295, cpus = \"2\" }"), "4294967295"),
+        (plan("interrupt = { device = \"0000:00:03.0\", action = \"\", cpus = \"2\" }"), "eth0-TxRx-0"),
+    ] {
+        place.plan(&plan);
+        let refused = refusal(&PERSIST, &place.path);
+        assert!(refused.contains("plan.toml:") && refused.contains(problem), "{refused}");
+    }
+}
+
 #[test]
 fn a_plan_that_outlasts_a_restart_is_printed_for_systemd_and_udev() {
-    let place = Place::new();
+    let place = place_with_card();
     place.plan(
-        "schema = 1\n[machine]\ncpus = \"0-3\"\n\
+        "schema = 1\n[machine]\ncpus = \"0-3\"\nnodes = [\"0-3\"]\n\
          interfaces = [{ name = \"eth0\", receive_queues = 1, transmit_queues = 1 }]\n\
          [[lines]]\nset = { interrupt = { device = \"0000:00:03.0\", queue = 0, cpus = \"2\" } }\n\
          [[lines]]\nset = { rps_cpus = { interface = \"eth0\", queue = 0, cpus = \"2\" } }\n",
