@@ -7,7 +7,7 @@ export RUSTDOCFLAGS := -D warnings
 # Where cargo builds.
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: help study release scx test test-long audit docs bench bench-sim bench-runtime bench-dispatch bench-transfer bench-cachesim bench-cluster fuzz
+.PHONY: help study release scx test test-long audit docs bench bench-sim bench-runtime bench-server bench-dispatch bench-transfer bench-cachesim bench-cluster fuzz
 
 help:
 	@echo 'make study               measure this machine, predict, write study/report.html'
@@ -22,6 +22,7 @@ help:
 	@echo 'make bench               compare the receive path with smoltcp'
 	@echo 'make bench-sim           compare the packet simulator with other simulators'
 	@echo 'make bench-runtime       compare the live runtime with its peers'
+	@echo 'make bench-server        compare echo servers on UDP sockets with their peers'
 	@echo 'make bench-transfer      compare bulk transfers with iperf3 on the same wires; needs root'
 	@echo 'make bench-cachesim      references a second through simulated caches, and whole runs compared with cachegrind'
 	@echo 'make bench-cluster       references a second of simulated clusters, beside plain memory'
@@ -99,6 +100,10 @@ bench-sim:
 bench-runtime:
 	@scripts/install-toolchain
 	cargo bench --locked --package warmcore-bench --bench runtime
+
+bench-server:
+	@scripts/install-toolchain
+	cargo bench --locked --package warmcore-bench --bench server
 
 bench-transfer:
 	@scripts/install-toolchain

@@ -19,7 +19,7 @@
 //! | [`stepping`] | steps a thread of another program between two markers, instruction by instruction |
 //! | [`executable`] | blocks of code large enough to displace an instruction cache |
 //! | [`region`] | resident memory to displace a data cache, in huge pages if wanted |
-//! | [`net`] | receives and sends Ethernet frames |
+//! | [`net`] | receives and sends Ethernet frames; shares a UDP port among workers |
 //! | [`ethtool`] | what the driver of an interface says: channels, rings, coalescing, RSS, NAPI |
 //! | [`inventory`] | lists interrupts, queues, packet steering and threads, and programs that change them |
 //! | [`tuning`] | changes where interrupts, packets and threads go, and undoes the changes |
@@ -31,7 +31,7 @@
 //!
 //! `unsafe` is confined to a few modules: `getrusage`, which no safe crate offers (`usage`), memory
 //! mappings (`mapping`), the jump into a code block (`executable`), the stack of a
-//! [`protocol_thread`], what a child does before it becomes a program (`parent_death`), and the requests of a tracer (`stepping::ptrace`, `stepping::launch`). In [`net`] these are its system calls (`net::kernel`), memory shared with the
+//! [`protocol_thread`], what a child does before it becomes a program (`parent_death`), and the requests of a tracer (`stepping::ptrace`, `stepping::launch`). In [`net`] these are its system calls (`net::kernel`, `net::sockets::kernel`), memory shared with the
 //! kernel (`net::shared`), and the two devices whose protocols decide who owns a frame in that memory
 //! (`net::packet`, `net::xdp`).
 

@@ -1,10 +1,11 @@
-//! The kernel's counts of context switches and migrations of a thread. Another thread can read them while
-//! the thread runs.
+//! The kernel's counts of context switches and migrations of a thread, and its processor time. Another thread can
+//! read them while the thread runs.
 
 use crate::Probe;
 use crate::tree::{Tree, field_of};
 use core::iter::Sum;
 use rustix::thread::gettid;
+use warmcore_units::Nanos;
 
 /// The number of a thread of this process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -32,6 +33,14 @@ impl ThreadNumber {
     #[must_use]
     pub fn scheduler_counts(self) -> Option<SchedulerCounts> {
         read(Probe::new().tree(), self.0)
+    }
+
+    /// Reads the processor time of the thread since it started; `None` once it has ended, or if the kernel does
+    /// not tell (`CONFIG_SCHED_INFO`).
+    #[must_use]
+    pub fn cpu_time(self) -> Option<Nanos> {
+        let text = Probe::new().tree().text(format!("proc/self/task/{}/schedstat", self.0))?;
+        text.split_whitespace().next()?.parse().ok().map(Nanos)
     }
 }
 
@@ -88,6 +97,21 @@ mod tests {
         assert_eq!(whole.migrations, Some(12));
         assert_eq!(whole.since(&bare), SchedulerCounts { migrations: None, ..SchedulerCounts::default() });
         assert_eq!(read(&Tree::Fake(tree), 8), None);
+    }
+
+    #[test]
+    fn another_thread_reads_the_time_that_this_one_used() {
+        let thread = ThreadNumber::current();
+        let begun = crate::cpu_time::of_this_thread();
+        while crate::cpu_time::of_this_thread() - begun < Nanos(20e6) {
+            core::hint::spin_loop();
+        }
+        let Some(read) = std::thread::spawn(move || thread.cpu_time()).join().unwrap() else {
+            println!("skipped: this kernel does not tell");
+            return;
+        };
+        // The kernel brings it up to date at its ticks.
+        assert!(read >= Nanos(5e6) && read < crate::cpu_time::of_this_thread() + Nanos(1e6), "{read:?}");
     }
 
     #[test]

@@ -16,6 +16,9 @@
 //! | [`stopwatch`] | time in the stack, measured as a calibration measures it |
 //! | [`report`], [`tally`] | the results |
 //! | [`metrics`] | metrics for monitoring systems |
+//!
+//! [`server`] is another runtime under the same policies, for ordinary servers: it receives from the kernel's UDP
+//! sockets, and wants neither a scenario nor a profile nor a privilege.
 
 pub mod clock;
 mod control;
@@ -33,6 +36,7 @@ pub mod run;
 mod run_error;
 pub mod run_handle;
 mod scheduler;
+pub mod server;
 mod shared;
 mod stalls;
 pub mod state;
@@ -54,3 +58,7 @@ pub use run_handle::RunHandle;
 pub use state::HandlerState;
 pub use stopwatch::Stopwatch;
 pub use work::Work;
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/src/extending/server.md")]
+struct BuildAServer;

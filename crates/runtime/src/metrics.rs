@@ -177,7 +177,7 @@ fn counts(name: &str, help: &str, workers: &[Worker<'_>], value: impl Fn(&Block)
     family(name, help, MetricType::COUNTER)(workers.iter().map(of).collect())
 }
 
-fn family(name: &str, help: &str, kind: MetricType) -> impl Fn(Vec<Metric>) -> MetricFamily {
+pub(crate) fn family(name: &str, help: &str, kind: MetricType) -> impl Fn(Vec<Metric>) -> MetricFamily {
     move |metrics| {
         let mut family = MetricFamily::default();
         family.set_name(name.to_owned());
@@ -188,7 +188,7 @@ fn family(name: &str, help: &str, kind: MetricType) -> impl Fn(Vec<Metric>) -> M
     }
 }
 
-fn counter(value: f64, labels: Vec<LabelPair>) -> Metric {
+pub(crate) fn counter(value: f64, labels: Vec<LabelPair>) -> Metric {
     let mut counter = Counter::default();
     counter.set_value(value);
     let mut metric = Metric::from_label(labels);
@@ -196,7 +196,7 @@ fn counter(value: f64, labels: Vec<LabelPair>) -> Metric {
     metric
 }
 
-fn gauge(value: f64, labels: Vec<LabelPair>) -> Metric {
+pub(crate) fn gauge(value: f64, labels: Vec<LabelPair>) -> Metric {
     let mut gauge = Gauge::default();
     gauge.set_value(value);
     let mut metric = Metric::from_label(labels);
@@ -204,7 +204,7 @@ fn gauge(value: f64, labels: Vec<LabelPair>) -> Metric {
     metric
 }
 
-fn label(name: &str, value: impl ToString) -> LabelPair {
+pub(crate) fn label(name: &str, value: impl ToString) -> LabelPair {
     let mut pair = LabelPair::default();
     pair.set_name(name.to_owned());
     pair.set_value(value.to_string());

@@ -12,7 +12,8 @@
 //! [`wait_readable`] lets an idle worker sleep until a frame or a [`Bell`] wakes it.
 //! [`privilege_missing`] checks beforehand whether the devices can work. [`lab`] builds test networks
 //! of [`Namespace`]s, whose packets can be [steered](Namespace::steer). [`Datagrams`] sends and
-//! receives the kernel's own UDP in batches, for comparison and to generate load.
+//! receives the kernel's own UDP in batches, for comparison and to generate load. [`sockets`] shares a UDP
+//! port among workers.
 //!
 //! # Invariants
 //! - A frame's bytes are borrowed by the receiver's closure only; when it returns or panics, the
@@ -49,6 +50,7 @@ mod packet;
 mod privilege;
 #[allow(unsafe_code)]
 mod shared;
+pub mod sockets;
 mod steering;
 mod tun;
 mod wait;

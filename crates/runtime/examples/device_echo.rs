@@ -2,7 +2,7 @@
 //! for each processor, and each sender's packets always in the same one.
 //!
 //! ```sh
-//! cargo run --release -p warmcore-runtime --example echo -- eth0 10.0.0.9 60
+//! cargo run --release -p warmcore-runtime --example device_echo -- eth0 10.0.0.9 60
 //! ```
 //!
 //! The address must not be one of this machine's kernel, which would answer for it itself.

@@ -1,0 +1,199 @@
+//! A worker's share of a port: how it waits, receives and sends.
+
+use super::{Batch, Outbox, Sent, Sharing, kernel};
+use crate::net::Bell;
+use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use core::time::Duration;
+use rustix::event::{Timespec, epoll};
+use rustix::io::Errno;
+use std::net::UdpSocket;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+/// What the workers of a port share.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) closed: AtomicBool,
+    queue: Option<LifoQueue>,
+}
+
+/// Where workers wait so that the last to come is woken first: an epoll instance with the socket.
+#[derive(Debug)]
+struct LifoQueue {
+    epoll: OwnedFd,
+    /// Workers that wait, or are about to.
+    waiting: AtomicUsize,
+    /// Readable once the port is closed.
+    bell: Bell,
+}
+
+/// Each arrival wakes one waiter (edge-triggered). Without it the kernel would wake another one for every waiter that
+/// goes to receive.
+const ARRIVALS: epoll::EventFlags = epoll::EventFlags::IN.union(epoll::EventFlags::ET);
+
+impl Shared {
+    pub(super) fn new(sharing: &Sharing, sockets: &[Arc<UdpSocket>]) -> Result<Self, Errno> {
+        let queue = match sharing {
+            Sharing::Lifo => Some(LifoQueue::new(&sockets[0])?),
+            _ => None,
+        };
+        Ok(Self { closed: AtomicBool::new(false), queue })
+    }
+
+    /// Wakes all who wait in the epoll instance.
+    pub(super) fn ring(&self) {
+        if let Some(queue) = &self.queue {
+            queue.bell.ring();
+        }
+    }
+
+    fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::SeqCst)
+    }
+}
+
+impl LifoQueue {
+    fn new(socket: &UdpSocket) -> Result<Self, Errno> {
+        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+        let bell = Bell::new().map_err(|_| Errno::MFILE)?;
+        epoll::add(&epoll, socket, epoll::EventData::new_u64(0), ARRIVALS)?;
+        // Level-triggered, so that it wakes everyone.
+        epoll::add(&epoll, bell.descriptor(), epoll::EventData::new_u64(1), epoll::EventFlags::IN)?;
+        Ok(Self { epoll, waiting: AtomicUsize::new(0), bell })
+    }
+
+    /// Waits for an arrival.
+    fn wait(&self, timeout: Option<Duration>) -> Result<(), Errno> {
+        let timeout = timeout.and_then(|timeout| Timespec::try_from(timeout).ok());
+        let mut event =
+            [epoll::Event { flags: epoll::EventFlags::empty(), data: epoll::EventData::new_u64(0) }];
+        epoll::wait(&self.epoll, &mut event[..], timeout.as_ref()).map(drop)
+    }
+
+    /// Wakes another waiter if the socket is still readable: two arrivals before a waiter looks are one event.
+    fn pass_on(&self, socket: &UdpSocket) {
+        if self.waiting.load(Ordering::SeqCst) > 0 {
+            // Modifying the entry makes the kernel look anew. It cannot fail: the entry is there.
+            let _ = epoll::modify(&self.epoll, socket, epoll::EventData::new_u64(0), ARRIVALS);
+        }
+    }
+}
+
+/// What a receive call brought.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Received {
+    /// So many datagrams, at least one, are in the batch.
+    Datagrams(usize),
+    /// Nothing came before the timeout, or a signal did.
+    Nothing,
+    /// The port is closed, and nothing is queued.
+    Closed,
+}
+
+/// A worker's socket, or its share of the socket of all. A clone is the same socket, to send from.
+#[derive(Clone, Debug)]
+pub struct WorkerSocket {
+    socket: Arc<UdpSocket>,
+    shared: Arc<Shared>,
+    timeout: Option<Duration>,
+}
+
+impl WorkerSocket {
+    pub(super) const fn new(socket: Arc<UdpSocket>, shared: Arc<Shared>) -> Self {
+        Self { socket, shared, timeout: None }
+    }
+
+    /// Sets how long [`receive`](Self::receive) waits; `None` for ever. The kernel rounds it up to its ticks, 1 to
+    /// 10 ms. Workers that block on one socket ([`Sharing::Fifo`]) share the timeout.
+    ///
+    /// # Errors
+    /// If the kernel refuses it.
+    pub fn set_timeout(&mut self, timeout: Option<Duration>) -> Result<(), Errno> {
+        if timeout == self.timeout {
+            return Ok(());
+        }
+        if self.shared.queue.is_none() {
+            // Zero would mean none.
+            let timeout = timeout.map(|timeout| timeout.max(Duration::from_micros(1)));
+            rustix::net::sockopt::set_socket_timeout(
+                &*self.socket,
+                rustix::net::sockopt::Timeout::Recv,
+                timeout,
+            )?;
+        }
+        self.timeout = timeout;
+        Ok(())
+    }
+
+    /// Receives what is queued, as much as the batch takes; if nothing is, waits for the next datagram.
+    ///
+    /// # Errors
+    /// If the kernel has no memory for it, or for another reason that does not go away.
+    pub fn receive(&mut self, batch: &mut Batch) -> Result<Received, Errno> {
+        let Some(queue) = &self.shared.queue else {
+            return self.received(kernel::receive(&*self.socket, batch, true), batch);
+        };
+        // Announced before looking: who receives after that, and leaves something queued, passes it on.
+        queue.waiting.fetch_add(1, Ordering::SeqCst);
+        let mut received = kernel::receive(&*self.socket, batch, false);
+        if received == Err(Errno::AGAIN) && !self.shared.is_closed() {
+            let waited = queue.wait(self.timeout);
+            received = waited.and_then(|()| kernel::receive(&*self.socket, batch, false));
+        }
+        queue.waiting.fetch_sub(1, Ordering::SeqCst);
+        if received.is_ok() {
+            queue.pass_on(&self.socket);
+        }
+        self.received(received, batch)
+    }
+
+    fn received(&self, result: Result<usize, Errno>, batch: &mut Batch) -> Result<Received, Errno> {
+        batch.set_received(0);
+        match result {
+            Ok(1) if batch.arrays.is_end() => Ok(Received::Closed),
+            Ok(count) => {
+                batch.set_received(count);
+                Ok(Received::Datagrams(count))
+            }
+            Err(Errno::AGAIN) if self.shared.is_closed() => Ok(Received::Closed),
+            Err(Errno::AGAIN | Errno::INTR) => Ok(Received::Nothing),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Sends everything in `outbox` and empties it.
+    pub fn send(&self, outbox: &mut Outbox) -> Sent {
+        outbox.flush(&self.socket)
+    }
+}
+
+impl Outbox {
+    /// Sends everything through `socket` and empties the outbox. A datagram that is refused does not hold up
+    /// the others.
+    pub(super) fn flush(&mut self, socket: &UdpSocket) -> Sent {
+        let mut done = Sent::default();
+        let (entries, bytes) = self.parts();
+        let mut rest = entries;
+        while !rest.is_empty() {
+            match kernel::send(socket, rest, bytes) {
+                Err(Errno::INTR) => {}
+                // The timeout has passed: others would wait as long.
+                Err(Errno::AGAIN) => {
+                    done.refused += rest.len() as u64;
+                    break;
+                }
+                // At least one is taken from the list each time, so this ends.
+                Ok(0) | Err(_) => {
+                    done.refused += 1;
+                    rest = &rest[1..];
+                }
+                Ok(sent) => {
+                    done.sent += sent as u64;
+                    rest = &rest[sent..];
+                }
+            }
+        }
+        self.truncate(0);
+        done
+    }
+}

@@ -1,0 +1,80 @@
+//! A server on the kernel's UDP sockets, for programs of any kind: an ordinary address, no privilege, no scenario and no
+//! profile.
+//!
+//! ```
+//! use warmcore_runtime::server::{Policy, Server};
+//!
+//! let server = Server::bind("127.0.0.1:0")?.policy(Policy::ByFlow).workers(1).state(|_peer| 0_u64);
+//! let running = server.start(|count, request, reply| {
+//!     *count += 1;
+//!     reply.send(format!("{count}: ").as_bytes());
+//!     reply.send(request.bytes);
+//! })?;
+//! let client = std::net::UdpSocket::bind("127.0.0.1:0")?;
+//! client.send_to(b"hello", running.local_addr())?;
+//! let mut answer = [0; 100];
+//! for expected in [&b"1: "[..], b"hello"] {
+//!     let length = client.recv(&mut answer)?;
+//!     assert_eq!(&answer[..length], expected);
+//! }
+//! let report = running.stop()?;
+//! assert_eq!((report.total().requests, report.total().replies), (1, 2));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! A flow is what one address and port sends. Its first request opens it: the server makes its state, and hands it to the
+//! [`Handler`] with this request and all that follow, until the flow expires, is evicted, or the handler closes it. Each worker,
+//! a thread pinned to a core, receives requests in batches, calls the handler, and sends the batch's replies together.
+//! The [`Policy`] says which worker gets which request.
+//!
+//! | module | holds |
+//! |---|---|
+//! | `builder`, `launch`, `running` | a server before it runs, its start, and its end |
+//! | `policy` | which worker processes a datagram |
+//! | `handler`, `reply` | the user's side |
+//! | `worker` | the loop of a worker, and of the thread that calls timers |
+//! | `service` | a request's way to its flow and the handler |
+//! | `flows` | the flows: their states, timers, and who was idle longest |
+//! | `control`, `counts`, `report` | what all threads share, what they count, and how it is shown |
+//! | `signals` | SIGTERM |
+//!
+//! # Invariants
+//! - A flow's state is with one thread at a time. Requests that come meanwhile wait at the flow, at most 1,024.
+//! - Each datagram that a worker received is handled, or counted as overflowed or abandoned. Those that the kernel dropped
+//!   before are counted too.
+//! - A handler that panics loses its request and by default its flow's state, and nothing else. A panic elsewhere ends the
+//!   whole server with an error.
+//! - Under policies with a [worker for each flow](Policy::keeps_order), all calls for a flow are made on that worker's thread,
+//!   timers included.
+//!
+//! # What a slow handler holds up
+//! With a worker for each flow: all flows of its worker, and the replies of the batch that it is in. Workers that see slow
+//! requests receive fewer at once: as many as take 100 µs. Under the shared policies a worker takes one request at a time, so
+//! a slow one holds up nothing but its own flow, as long as there are other workers.
+//!
+//! # The stack of a handler
+//! A handler runs on its worker's thread, with a stack of [2 MiB](Server::stack_size) and a guard page.
+
+mod builder;
+mod control;
+mod counts;
+mod error;
+mod flows;
+mod handler;
+mod launch;
+mod policy;
+mod reply;
+mod report;
+mod running;
+mod service;
+mod signals;
+mod worker;
+
+pub use builder::Server;
+pub use counts::Counts;
+pub use error::ServerError;
+pub use handler::{AfterPanic, Closed, Handler, Request};
+pub use policy::Policy;
+pub use reply::Reply;
+pub use report::{Report, WorkerReport};
+pub use running::{Running, Sender};
