@@ -32,6 +32,7 @@ use live::RunLiveArguments;
 use messages::MessageArguments;
 use packet::{AxisArguments, PointArguments};
 use reproduce::ReproduceCommand;
+use serde::Deserialize;
 use std::path::PathBuf;
 use transfer::TransferArguments;
 use values::ProgramLine;
@@ -290,6 +291,11 @@ pub(crate) struct StudyArguments {
 
 #[derive(Args, Debug)]
 pub(crate) struct CalibrateArguments {
+    /// Which receive path to measure: `stack`, the one of this program, in memory; or `udp-socket`, the kernel's, from the
+    /// sender's system call to a program's socket [default: stack]
+    #[arg(long, value_name = "NAME", value_parser = values::names::<CalibratedPath>())]
+    pub(crate) path: Option<CalibratedPath>,
+
     /// Take a first look in less than half a minute
     #[arg(long)]
     pub(crate) quick: bool,
@@ -314,12 +320,23 @@ pub(crate) struct CalibrateArguments {
     #[command(flatten)]
     pub(crate) intervening: InterveningArguments,
 
-    /// The profile to write
-    #[arg(long, value_name = "FILE", default_value = "profile.toml")]
-    pub(crate) out: PathBuf,
+    /// The profile to write [default: profile.toml; with --path udp-socket: udp-socket.toml]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
 
     #[command(flatten)]
     pub(crate) output: OutputArguments,
+}
+
+/// A receive path that can be measured.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum CalibratedPath {
+    /// This program's protocol stack.
+    #[default]
+    Stack,
+    /// The kernel's, to a UDP socket.
+    UdpSocket,
 }
 
 #[derive(Args, Debug)]

@@ -1,11 +1,14 @@
 //! `warmcore calibrate`.
 
-use crate::args::{CalibrateArguments, InterveningArguments};
+mod sockets;
+
+use crate::args::{CalibrateArguments, CalibratedPath, InterveningArguments};
 use crate::misuse::OrMisuse;
 use crate::probe::look;
 use crate::{folder, interrupt, json, messages, progress, terminal};
 use miette::{IntoDiagnostic, WrapErr};
 use std::ffi::OsString;
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::Duration;
@@ -23,20 +26,31 @@ const TRIAL: Duration = Duration::from_millis(200);
 
 const NOT_INTERVENING: &str = "--intervening (in a scenario: `calibration.intervening`)";
 
+/// Where the profile goes if nothing else is said.
+const PROFILE: &str = "profile.toml";
+
 pub(crate) fn run(arguments: &CalibrateArguments) -> miette::Result<()> {
+    match arguments.path.unwrap_or_default() {
+        CalibratedPath::Stack => run_stack(arguments),
+        CalibratedPath::UdpSocket => sockets::run(arguments),
+    }
+}
+
+fn run_stack(arguments: &CalibrateArguments) -> miette::Result<()> {
+    let out = arguments.out.as_deref().unwrap_or_else(|| Path::new(PROFILE));
     let mut study = if arguments.quick { Study::quick(vec![1]) } else { Study::standard(vec![1]) };
     study.seed = arguments.seed.unwrap_or(study.seed);
     study.calibration.intervening = words(&arguments.intervening);
     let packets = packets(arguments)?;
     try_program(&study.calibration.intervening)?;
     let existing = existing(arguments.output.force);
-    atomic_file::check(&arguments.out, existing).or_misuse()?;
+    atomic_file::check(out, existing).or_misuse()?;
 
     let stop = interrupt::catch()?;
     let machine = look_at_machine(arguments.output.json)?;
     let profile = measure(&machine, &study.calibration, packets, study.seed, stop)?;
     let text = toml::to_string(&profile).into_diagnostic()?;
-    folder::write(&arguments.out, text.as_bytes(), existing)?;
+    folder::write(out, text.as_bytes(), existing)?;
 
     if arguments.output.json {
         return crate::output::print(json::line(&profile)?.as_bytes());
@@ -45,7 +59,7 @@ pub(crate) fn run(arguments: &CalibrateArguments) -> miette::Result<()> {
         "{}\n{}The profile is in {}.\n",
         terminal::times(&profile),
         attention(&profile),
-        arguments.out.display()
+        out.display()
     );
     crate::output::print(written.as_bytes())
 }

@@ -6,6 +6,7 @@ mod host;
 mod layout;
 mod packet;
 mod runqueue;
+mod sockets;
 mod transfer;
 mod tuning;
 

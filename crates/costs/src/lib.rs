@@ -19,9 +19,11 @@ pub mod fit;
 pub mod profile;
 pub mod residency;
 pub mod situation;
+pub mod socket;
 
 pub use displacement::{Displacement, Intervening};
 pub use execution::ExecutionModel;
 pub use profile::{CacheLevel, FrameLines, Measured, Packets, Profile};
 pub use residency::Residency;
 pub use situation::{Approach, Experiment, Situation, ThreadStack};
+pub use socket::SocketProfile;

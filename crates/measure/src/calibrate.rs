@@ -1,6 +1,7 @@
 //! A whole calibration: from a machine and a plan to a profile.
 
 mod curve;
+pub(crate) mod interleaved;
 mod notes;
 pub(crate) mod plan;
 mod profile;

@@ -1,5 +1,6 @@
 //! Errors of a calibration.
 
+use crate::sockets::SocketError;
 use std::io;
 use std::time::Duration;
 use warmcore_linux::{AffinityError, MappingError, ProgramError};
@@ -38,6 +39,16 @@ pub enum CalibrateError {
     PayloadTooLong {
         /// Bytes of payload requested.
         bytes: usize,
+        /// Bytes that fit.
+        max: usize,
+    },
+    /// The requested payload does not hold what is checked, or does not fit a frame.
+    #[error("cannot measure datagrams of {bytes} bytes: expected {least} to {max}, what one frame carries")]
+    PayloadOutOfRange {
+        /// Bytes of payload requested.
+        bytes: usize,
+        /// Fewest bytes.
+        least: usize,
         /// Bytes that fit.
         max: usize,
     },
@@ -152,6 +163,9 @@ pub enum RunError {
         /// Time of one hand-over.
         handover: Nanos,
     },
+    /// A datagram could not be sent or received.
+    #[error(transparent)]
+    Socket(#[from] SocketError),
     /// A run without packets.
     #[error("no packet of a run was timed: expected at least one")]
     NothingTimed,

@@ -66,6 +66,7 @@ pub mod invocation;
 mod model;
 pub mod programs;
 mod run;
+mod sockets;
 pub mod transfer;
 pub mod verify;
 
@@ -80,5 +81,6 @@ pub use error::{CalibrateError, RunError};
 pub use model::Model;
 pub use run::handover::handover;
 pub use run::proximity::Proximity;
+pub use sockets::{SocketError, SocketPlan, calibrate_sockets};
 pub use warmcore_costs::FrameLines;
 pub use warmcore_linux::ProgramError;

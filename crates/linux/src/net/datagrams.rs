@@ -44,9 +44,17 @@ impl Datagrams {
     ///
     /// # Errors
     /// The pending error of the socket, such as an unreachable peer.
-    pub fn receive(&mut self, mut take: impl FnMut(&[u8])) -> io::Result<usize> {
-        let received =
-            zero_if_busy(kernel::receive_batch(&self.socket, &mut self.buffers, &mut self.lengths))?;
+    pub fn receive(&mut self, take: impl FnMut(&[u8])) -> io::Result<usize> {
+        self.receive_up_to(BATCH, take)
+    }
+
+    /// Hands one batch of at most `limit` received datagrams to `take`. Returns how many.
+    ///
+    /// # Errors
+    /// The pending error of the socket, such as an unreachable peer.
+    pub fn receive_up_to(&mut self, limit: usize, mut take: impl FnMut(&[u8])) -> io::Result<usize> {
+        let buffers = &mut self.buffers[..limit.min(BATCH)];
+        let received = zero_if_busy(kernel::receive_batch(&self.socket, buffers, &mut self.lengths))?;
         for (buffer, &length) in self.buffers.iter().zip(&self.lengths).take(received) {
             take(&buffer[..length]);
         }

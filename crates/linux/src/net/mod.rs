@@ -12,8 +12,8 @@
 //! [`wait_readable`] lets an idle worker sleep until a frame or a [`Bell`] wakes it.
 //! [`privilege_missing`] checks beforehand whether the devices can work. [`lab`] builds test networks
 //! of [`Namespace`]s, whose packets can be [steered](Namespace::steer). [`Datagrams`] sends and
-//! receives the kernel's own UDP in batches, for comparison and to generate load. [`sockets`] shares a UDP
-//! port among workers.
+//! receives the kernel's own UDP in batches, for comparison and to generate load; [`TimedDatagrams`] says
+//! when the kernel received each. [`sockets`] shares a UDP port among workers.
 //!
 //! # Invariants
 //! - A frame's bytes are borrowed by the receiver's closure only; when it returns or panics, the
@@ -49,6 +49,8 @@ mod namespace;
 mod packet;
 mod privilege;
 #[allow(unsafe_code)]
+mod receive_time;
+#[allow(unsafe_code)]
 mod shared;
 pub mod sockets;
 mod steering;
@@ -65,6 +67,7 @@ pub(crate) use interface::{indirection_table, number_and_address, set_indirectio
 pub use namespace::{EnteredNamespace, Namespace, NamespaceError};
 pub use packet::{Fanout, FanoutMode, PacketOptions, PacketSocket};
 pub use privilege::privilege_missing;
+pub use receive_time::{TimedDatagram, TimedDatagrams};
 pub use steering::SteerError;
 pub use tun::{Tun, TunHeader, TunMode, TunOptions};
 pub use wait::{Bell, WaitError, wait_readable};

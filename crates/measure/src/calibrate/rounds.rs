@@ -1,13 +1,9 @@
-//! Chooses the next run: rounds over all values in shuffled order, until every half-width is small
-//! enough or the time is over.
+//! The runs of a calibration's values, [interleaved] until every half-width is small enough or the time is
+//! over, and repeated where values contradict each other.
 //!
-//! Interleaving is important. A machine drifts (frequency, temperature, neighbours of a virtual
-//! machine) by more than the half-width of a value measured in one go. Spread over the whole
-//! calibration, each value's runs see all of the drift, so its interval covers it.
-//!
-//! A value that has reached its target is left out of further rounds if its runs are expensive, which
-//! leaves time to the others. Cheap ones continue.
+//! [interleaved]: crate::calibrate::interleaved
 
+use crate::calibrate::interleaved::{self, Interleaved};
 use crate::calibrate::plan::CalibrationPlan;
 use crate::calibrate::progress::ProgressReporter;
 use crate::calibrate::quantity::MeasuredValue;
@@ -28,8 +24,6 @@ use warmcore_costs::Measured;
 use warmcore_costs::profile::Runs;
 use warmcore_units::Nanos;
 
-/// A run shorter than this is cheap.
-const CHEAP: Duration = Duration::from_millis(10);
 /// After this many consecutive disturbed runs a value's runs are halved, because a shorter run is less
 /// likely to be disturbed.
 const DISTURBED_BEFORE_HALVING: u32 = 3;
@@ -118,31 +112,7 @@ impl<'a> Rounds<'a> {
         rng: &mut Xoshiro256PlusPlus,
         report: &mut ProgressReporter<'_>,
     ) -> Result<(), CalibrateError> {
-        let began = Instant::now();
-        let budget = deadline.saturating_duration_since(began).as_secs_f64().max(1e-3);
-        loop {
-            self.update_proximity();
-            let mut order: Vec<usize> = (0..self.measurements.len())
-                .filter(|&measurement| self.needs_more_runs(measurement))
-                .collect();
-            order.shuffle(rng);
-            let mut ran = false;
-            for index in order {
-                let measurement = &self.measurements[index];
-                let late = Instant::now() + measurement.cost > deadline;
-                if late && measurement.series.runs().len() >= 2 {
-                    continue;
-                }
-                // When time is over, any distance is accepted.
-                let accepted = if late { Proximity::ANY } else { self.proximity };
-                self.run(index, accepted, rng)?;
-                ran = true;
-                report.at(began.elapsed().as_secs_f64() / budget);
-            }
-            if !ran || self.measurements.iter().all(|measurement| self.is_known(measurement)) {
-                return Ok(());
-            }
-        }
+        interleaved::complete(self, deadline, rng, report)
     }
 
     /// Repeats runs of values that contradict each other: a colder state came out faster than a warmer
@@ -164,7 +134,7 @@ impl<'a> Rounds<'a> {
             }
             contradictory.shuffle(rng);
             for index in contradictory {
-                self.run(index, self.proximity, rng)?;
+                self.run_once(index, self.proximity, rng)?;
             }
         }
     }
@@ -200,17 +170,8 @@ impl<'a> Rounds<'a> {
         self.measurements.iter().flat_map(|measurement| measurement.series.runs()).map(|run| run.readings)
     }
 
-    fn is_known(&self, measurement: &Measurement) -> bool {
-        measurement.series.is_known(self.plan.least_runs, self.plan.target, &self.proximity)
-    }
-
-    fn needs_more_runs(&self, index: usize) -> bool {
-        let measurement = &self.measurements[index];
-        measurement.cost < CHEAP || !self.is_known(measurement)
-    }
-
     /// Makes one run of one value.
-    fn run(
+    fn run_once(
         &mut self,
         index: usize,
         near: Proximity,
@@ -286,6 +247,35 @@ impl<'a> Rounds<'a> {
             .iter()
             .filter(|measurement| measurement.series.relies_on_disturbed(&self.proximity))
             .count()
+    }
+}
+
+impl Interleaved for Rounds<'_> {
+    fn count(&self) -> usize {
+        self.measurements.len()
+    }
+
+    fn begin_round(&mut self) {
+        self.update_proximity();
+    }
+
+    fn runs(&self, index: usize) -> usize {
+        self.measurements[index].series.runs().len()
+    }
+
+    fn cost(&self, index: usize) -> Duration {
+        self.measurements[index].cost
+    }
+
+    fn is_known(&self, index: usize) -> bool {
+        let series = &self.measurements[index].series;
+        series.is_known(self.plan.least_runs, self.plan.target, &self.proximity)
+    }
+
+    fn run(&mut self, index: usize, late: bool, rng: &mut Xoshiro256PlusPlus) -> Result<(), CalibrateError> {
+        // When time is over, any distance is accepted.
+        let accepted = if late { Proximity::ANY } else { self.proximity };
+        self.run_once(index, accepted, rng)
     }
 }
 

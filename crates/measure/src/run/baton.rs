@@ -116,6 +116,12 @@ impl<T> Baton<T> {
         Ok(BatonGuard { baton: self })
     }
 
+    /// Whether `phase` has come, for a thread that does something else than [wait](Self::take).
+    #[inline]
+    pub(crate) fn has_come(&self, phase: u64) -> bool {
+        self.phase.load(Ordering::Acquire) >= phase
+    }
+
     /// Spins until `phase` is current or the wait must end.
     #[inline]
     fn wait(&self, phase: u64, alarm: &Alarm<'_>) -> Result<(), RunError> {

@@ -1,0 +1,49 @@
+//! `warmcore calibrate --path udp-socket`.
+
+use super::{existing, look_at_machine};
+use crate::args::CalibrateArguments;
+use crate::misuse::OrMisuse;
+use crate::unused_options::refuse;
+use crate::{folder, interrupt, json, progress, terminal};
+use miette::{IntoDiagnostic, WrapErr};
+use std::path::Path;
+use warmcore_measure::{Progress, SocketPlan, calibrate_sockets};
+use warmcore_record::atomic_file;
+
+/// Where the profile goes if nothing else is said. It is no profile of the stack's, which other commands look for.
+const PROFILE: &str = "udp-socket.toml";
+
+pub(super) fn run(arguments: &CalibrateArguments) -> miette::Result<()> {
+    let reason = "the kernel's path is measured, with datagrams and built-in other work";
+    refuse("transport", arguments.transport.is_some(), reason)?;
+    refuse("reply", arguments.reply.is_some(), reason)?;
+    refuse("intervening", arguments.intervening.intervening.is_some(), reason)?;
+    let standard = if arguments.quick { SocketPlan::quick() } else { SocketPlan::standard() };
+    let plan = SocketPlan {
+        seed: arguments.seed.unwrap_or(standard.seed),
+        payload_bytes: arguments.payload.unwrap_or(standard.payload_bytes),
+        ..standard
+    };
+    plan.check().or_misuse().wrap_err("--payload")?;
+    let out = arguments.out.as_deref().unwrap_or_else(|| Path::new(PROFILE));
+    let existing = existing(arguments.output.force);
+    atomic_file::check(out, existing).or_misuse()?;
+
+    let stop = interrupt::catch()?;
+    let machine = look_at_machine(arguments.output.json)?;
+    let bar = progress::bar("measuring");
+    let mut observer = |at: Progress| {
+        bar.set_message(at.stage);
+        progress::set(&bar, at.done);
+    };
+    let profile = calibrate_sockets(&machine, &plan, &mut observer, stop);
+    bar.finish_and_clear();
+    let profile = profile.into_diagnostic().wrap_err("cannot measure the kernel's path on this machine")?;
+    let text = toml::to_string(&profile).into_diagnostic()?;
+    folder::write(out, text.as_bytes(), existing)?;
+    if arguments.output.json {
+        return crate::output::print(json::line(&profile)?.as_bytes());
+    }
+    let shown = terminal::sockets::profile(&profile);
+    crate::output::print(format!("{shown}\nThe profile is in {}.\n", out.display()).as_bytes())
+}

@@ -1,0 +1,188 @@
+//! Calibration of the kernel's receive path: what a datagram costs from its sender's system call to a program's
+//! socket, part by part, where caches are hot, displaced by other work, or last used on another processor.
+//!
+//! The question is that of Salehi, Kurose & Towsley 1994, asked of the kernel: its softirq takes the place of their
+//! protocol thread, and the socket that of their session.
+//!
+//! ```text
+//! sender's call ─► veth or loopback ─► softirq ─► socket ─► reader: receive ─► handler ─► answer
+//! ├──── send ────────────────────────┤├─ softirq ─┤        ├── receive ──┤
+//! ```
+//!
+//! # Clocks
+//! * System calls are timed with the processor's counter ([`Timer`](crate::Timer)), read twice on one processor. The time
+//!   of an empty pair of readings is subtracted.
+//! * *Send* ends, and *softirq* begins, when the kernel puts the packet into the queue of the processor that runs the
+//!   softirq and reads its real-time clock (`SO_TIMESTAMPNS`). The same clock is read between two readings of the
+//!   counter just before the call; half the distance of these, some 20 to 40 ns, is the error of the border between
+//!   both parts. Their sum has no such error.
+//! * By interrupt (RPS), *softirq* is what it takes from a thread on that processor that does nothing but read the
+//!   counter: the longest step, while a datagram arrives. So the interrupt is in it.
+//! * The way to a sleeping reader is timed across processors with the system's monotonic clock.
+//! * The processor time of a sleeping reader is the kernel's (`CLOCK_THREAD_CPUTIME_ID`), over a whole run.
+//!
+//! # What must hold
+//! * Every datagram that was sent is received, and its bytes are checked; else the calibration fails.
+//! * A packet during which a measuring thread was preempted does not count, except that it may lose its processor
+//!   during a millisecond of other work. A run in which most packets do not count is disturbed.
+//! * Nothing outlives the calibration: namespaces end with their descriptors.
+
+mod asleep;
+mod datagram;
+mod error;
+mod experiment;
+mod idle;
+mod notes;
+mod outcome;
+mod processors;
+mod profile;
+mod rounds;
+mod site;
+#[cfg(test)]
+mod tests;
+mod turns;
+
+pub use error::SocketError;
+
+use crate::calibrate::interleaved;
+use crate::calibrate::progress::{Observer, ProgressReporter};
+use crate::clock::Timer;
+use crate::error::{CalibrateError, RunError};
+use crate::run::intervening::Workload;
+use core::sync::atomic::AtomicBool;
+use experiment::SocketExperiment;
+use outcome::Outcome;
+use processors::Processors;
+use rand::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rounds::SocketRounds;
+use site::Site;
+use std::time::{Duration, Instant};
+use warmcore_costs::socket::SocketProfile;
+use warmcore_linux::pin_to;
+use warmcore_topology::Machine;
+
+/// How much to measure.
+#[derive(Clone, PartialEq, Debug)]
+pub struct SocketPlan {
+    /// Time budget.
+    pub budget: Duration,
+    /// Least number of runs before the half-width of a value is trusted.
+    pub least_runs: u32,
+    /// The half-width to reach, as a fraction of the mean.
+    pub target: f64,
+    /// Datagrams of a run; after long other work there are fewer.
+    pub packets_per_run: usize,
+    /// Bytes of payload of a datagram, from [`LEAST_PAYLOAD_BYTES`](Self::LEAST_PAYLOAD_BYTES) to
+    /// [`MAX_PAYLOAD_BYTES`](Self::MAX_PAYLOAD_BYTES).
+    pub payload_bytes: usize,
+    /// Seed of everything random.
+    pub seed: u64,
+}
+
+impl SocketPlan {
+    /// The most payload of one frame of the test network.
+    pub const MAX_PAYLOAD_BYTES: usize = 1500 - 28;
+    /// A datagram holds its number.
+    pub const LEAST_PAYLOAD_BYTES: usize = datagram::LEAST_BYTES;
+
+    /// A plan for reliable results, in less than a minute.
+    #[must_use]
+    pub const fn standard() -> Self {
+        Self {
+            budget: Duration::from_secs(50),
+            least_runs: 10,
+            target: 0.02,
+            packets_per_run: 200,
+            payload_bytes: 256,
+            seed: 1994,
+        }
+    }
+
+    /// A plan for a first look, in less than ten seconds.
+    #[must_use]
+    pub const fn quick() -> Self {
+        Self { budget: Duration::from_secs(7), least_runs: 5, packets_per_run: 100, ..Self::standard() }
+    }
+
+    /// Checks that the datagrams can be sent and told apart.
+    ///
+    /// # Errors
+    /// If the payload is too short or too long.
+    pub fn check(&self) -> Result<(), CalibrateError> {
+        let (least, max) = (Self::LEAST_PAYLOAD_BYTES, Self::MAX_PAYLOAD_BYTES);
+        if (least..=max).contains(&self.payload_bytes) {
+            return Ok(());
+        }
+        Err(CalibrateError::PayloadOutOfRange { bytes: self.payload_bytes, least, max })
+    }
+}
+
+/// Measures the kernel's receive path on `machine` as `plan` says.
+///
+/// # Errors
+/// See [`CalibrateError`]; with `stop` set, [`CalibrateError::Interrupted`] within moments.
+pub fn calibrate_sockets(
+    machine: &Machine,
+    plan: &SocketPlan,
+    observer: &mut Observer<'_>,
+    stop: &AtomicBool,
+) -> Result<SocketProfile, CalibrateError> {
+    let deadline = Instant::now() + plan.budget;
+    plan.check()?;
+    let processors = Processors::of(machine).ok_or(CalibrateError::NoProcessor)?;
+    let site = Site::new().map_err(RunError::Socket)?;
+    let timer = {
+        let _pinned = pin_to(processors.reader)?;
+        Timer::calibrate()
+    };
+    let steering = site.steer(Some(processors.reader)).and_then(|()| site.steer(None));
+    let experiments = SocketExperiment::all(&processors.kinds(), steering.is_ok());
+    let context = SocketContext {
+        processors: &processors,
+        site: &site,
+        timer: &timer,
+        stop,
+        payload_bytes: plan.payload_bytes,
+    };
+    let workloads = [Workload::new(plan.seed)?, Workload::new(plan.seed + 1)?];
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(plan.seed);
+    let mut forward = |progress| observer(progress);
+    let mut report = ProgressReporter::new(&mut forward);
+    report.begin("the kernel's sockets", 1.0);
+    let mut rounds = SocketRounds::new(&context, plan, experiments, workloads);
+    interleaved::complete(&mut rounds, deadline, &mut rng, &mut report)?;
+    report.at(1.0);
+    let notes = notes::all(&context, plan, steering.err(), &rounds);
+    let profile = profile::profile(machine, &context, plan, &rounds, notes).ok_or(RunError::NothingTimed)?;
+    profile.check().map_err(CalibrateError::Contradiction)?;
+    Ok(profile)
+}
+
+/// What all runs share.
+pub(crate) struct SocketContext<'a> {
+    processors: &'a Processors,
+    site: &'a Site,
+    timer: &'a Timer,
+    stop: &'a AtomicBool,
+    payload_bytes: usize,
+}
+
+impl SocketContext<'_> {
+    /// Makes one run of `experiment`, of so many timed `packets`.
+    fn run(
+        &self,
+        experiment: SocketExperiment,
+        packets: usize,
+        workloads: &mut [Workload; 2],
+    ) -> Result<Outcome, RunError> {
+        match experiment {
+            SocketExperiment::Turns(situation, probe) => {
+                turns::run(self, situation, probe, packets, workloads)
+            }
+            SocketExperiment::Batch(datagrams) => idle::batches(self, datagrams, packets),
+            SocketExperiment::EmptyPoll => idle::empty_polls(self, packets),
+            SocketExperiment::Asleep => asleep::run(self, packets),
+        }
+    }
+}
