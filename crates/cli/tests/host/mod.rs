@@ -430,7 +430,7 @@ fn both_halves_of_a_capture_are_of_one_host() {
 fn a_mask_beyond_the_online_cpus_is_given_back_in_a_capture() {
     let mut tree = hosts::steered();
     tree.put("sys/devices/system/cpu/possible", "0-15");
-    tree.put("sys/class/net/eth0/queues/rx-0/rps_flow_cnt", "f000");
+    tree.put("sys/class/net/eth0/queues/rx-0/rps_cpus", "f000");
     let (folder, root) = written(&tree);
     assert!(warmcore(&["host", "capture", "copy", "--root", &root], folder.path()).status.success());
     for set in ["possible", "present"] {
@@ -445,7 +445,7 @@ fn a_mask_beyond_the_online_cpus_is_given_back_in_a_capture() {
         let output = warmcore(command, folder.path());
         assert!(output.status.success(), "{command:?}: {}", text(&output.stderr));
     }
-    let mask = fs::read_to_string(folder.path().join("copy/sys/class/net/eth0/queues/rx-0/rps_flow_cnt"));
+    let mask = fs::read_to_string(folder.path().join("copy/sys/class/net/eth0/queues/rx-0/rps_cpus"));
     assert_eq!(mask.expect("a mask").trim(), "f000");
 }
 
