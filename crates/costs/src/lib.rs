@@ -18,6 +18,7 @@ pub mod execution;
 pub mod fit;
 pub mod profile;
 pub mod residency;
+pub mod server;
 pub mod situation;
 pub mod socket;
 
@@ -25,5 +26,6 @@ pub use displacement::{Displacement, Intervening};
 pub use execution::ExecutionModel;
 pub use profile::{CacheLevel, FrameLines, Measured, Packets, Profile};
 pub use residency::Residency;
+pub use server::ServerCosts;
 pub use situation::{Approach, Experiment, Situation, ThreadStack};
 pub use socket::SocketProfile;

@@ -10,9 +10,10 @@
 //! [`SocketProfile`] holds what each part took in each situation. It is a document of its own, as TOML with all times
 //! in nanoseconds: a [`Profile`](crate::Profile) is about a path in user space, and neither needs the other.
 
-mod check;
+pub(crate) mod check;
 
 use crate::profile::{Measured, Provenance};
+use crate::server::ServerCosts;
 use core::fmt;
 use serde::{Deserialize, Serialize};
 use warmcore_units::{Estimate, Nanos};
@@ -50,6 +51,9 @@ pub struct SocketProfile {
     /// What a reader that sleeps costs; `None` with one processor.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asleep: Option<AsleepTimes>,
+    /// What a request costs a server, one entry for each handler; empty if it was not measured.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub servers: Vec<ServerCosts>,
 }
 
 /// A path through the kernel.

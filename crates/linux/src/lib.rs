@@ -18,6 +18,7 @@
 //! | [`steal`] | the time a hypervisor took away |
 //! | [`stepping`] | steps a thread of another program between two markers, instruction by instruction |
 //! | [`executable`] | blocks of code large enough to displace an instruction cache |
+//! | [`realtime`] | a thread that runs before all others, at a moment |
 //! | [`region`] | resident memory to displace a data cache, in huge pages if wanted |
 //! | [`net`] | receives and sends Ethernet frames; shares a UDP port among workers |
 //! | [`ethtool`] | what the driver of an interface says: channels, rings, coalescing, RSS, NAPI |
@@ -29,7 +30,7 @@
 //! All files are read below a root directory that can be changed, so that the files of other machines
 //! can be examined ([`Probe::root`]).
 //!
-//! `unsafe` is confined to a few modules: `getrusage`, which no safe crate offers (`usage`), memory
+//! `unsafe` is confined to a few modules: `getrusage`, which no safe crate offers (`usage`), a thread's priority (`realtime`), memory
 //! mappings (`mapping`), the jump into a code block (`executable`), the stack of a
 //! [`protocol_thread`], what a child does before it becomes a program (`parent_death`), and the requests of a tracer (`stepping::ptrace`, `stepping::launch`). In [`net`] these are its system calls (`net::kernel`, `net::sockets::kernel`), memory shared with the
 //! kernel (`net::shared`), and the two devices whose protocols decide who owns a frame in that memory
@@ -65,6 +66,8 @@ mod proc_stat;
 pub mod program;
 #[allow(unsafe_code)]
 pub mod protocol_thread;
+#[allow(unsafe_code)]
+pub mod realtime;
 pub mod region;
 mod regular;
 mod rooted;

@@ -49,6 +49,9 @@ impl SocketProfile {
             }
             check_time(&format!("batches.{index}.each"), &batch.each)?;
         }
+        for (index, server) in self.servers.iter().enumerate() {
+            server.check(&format!("servers.{index}"))?;
+        }
         self.empty_poll.iter().try_for_each(|time| check_time("empty_poll", time))?;
         self.asleep.iter().try_for_each(|asleep| {
             check_time("asleep.call", &asleep.call)?;
@@ -95,7 +98,7 @@ fn check_part(field: &str, part: &Measured, whole: &Measured) -> Result<(), Faul
     Ok(())
 }
 
-fn check_time(field: &str, time: &Measured) -> Result<(), Fault> {
+pub(crate) fn check_time(field: &str, time: &Measured) -> Result<(), Fault> {
     let expected = || format!("a duration above 0 ns, at most 1 s ({} ns)", LONGEST.0);
     if !(time.mean.0 > 0.0 && time.mean <= LONGEST) {
         return Err(Fault::new(format!("{field}.mean"), format!("{} ns", time.mean.0), expected()));
@@ -161,6 +164,7 @@ mod tests {
                 arrival: time(8_500.0),
                 reader_cpu: time(3_100.0),
             }),
+            servers: Vec::new(),
         }
     }
 

@@ -55,6 +55,7 @@ pub(crate) fn profile(
         batches: BATCHES.into_iter().filter_map(batch).collect(),
         empty_poll: rounds.value(SocketExperiment::EmptyPoll, Part::Receive),
         asleep: asleep.map(|((call, arrival), reader_cpu)| AsleepTimes { call, arrival, reader_cpu }),
+        servers: Vec::new(),
     })
 }
 

@@ -1,0 +1,83 @@
+//! A thread that runs before all others on its cpu, when a moment of the system's real-time clock has come: as the
+//! interrupt of a network card does.
+
+use core::marker::PhantomData;
+use core::mem::zeroed;
+use core::time::Duration;
+use rustix::thread::{ClockId, clock_nanosleep_absolute};
+use rustix::time::Timespec;
+use std::io;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Keeps this thread at real-time priority (`SCHED_FIFO`, lowest level) until it is dropped.
+#[derive(Debug)]
+pub struct RealTime {
+    /// The drop concerns the thread that made it.
+    _not_send: PhantomData<*const ()>,
+}
+
+impl RealTime {
+    /// Raises this thread's priority. It must not run for long: nothing else runs on its cpu meanwhile.
+    ///
+    /// # Errors
+    /// Without the capability `CAP_SYS_NICE`, or where the thread's group may not have such threads.
+    pub fn begin() -> io::Result<Self> {
+        set(libc::SCHED_FIFO, 1).map(|()| Self { _not_send: PhantomData })
+    }
+}
+
+impl Drop for RealTime {
+    fn drop(&mut self) {
+        // Lowering a priority needs no privilege.
+        let _ = set(libc::SCHED_OTHER, 0);
+    }
+}
+
+fn set(policy: i32, priority: i32) -> io::Result<()> {
+    // SAFETY: all of `sched_param` may be zero.
+    let mut parameters: libc::sched_param = unsafe { zeroed() };
+    parameters.sched_priority = priority;
+    // SAFETY: 0 is this thread, and the kernel reads the parameters during the call.
+    match unsafe { libc::sched_setscheduler(0, policy, &raw const parameters) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// The time since 1970, as the kernel stamps datagrams.
+#[must_use]
+pub fn now() -> Duration {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
+}
+
+/// Sleeps until `moment` (since 1970) has come. Threads of real-time priority wake without slack.
+pub fn sleep_until(moment: Duration) {
+    let Ok(moment) = Timespec::try_from(moment) else { return };
+    // A signal ends it early.
+    while clock_nanosleep_absolute(ClockId::Realtime, &moment) == Err(rustix::io::Errno::INTR) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sleep_ends_after_its_moment_and_priority_is_given_back() {
+        let policy = || {
+            // SAFETY: 0 is this thread.
+            unsafe { libc::sched_getscheduler(0) }
+        };
+        assert_eq!(policy(), libc::SCHED_OTHER);
+        let raised = RealTime::begin();
+        match &raised {
+            Ok(_) => assert_eq!(policy(), libc::SCHED_FIFO),
+            Err(error) => assert_eq!(error.kind(), io::ErrorKind::PermissionDenied),
+        }
+        let moment = now() + Duration::from_millis(2);
+        sleep_until(moment);
+        assert!(now() >= moment);
+        sleep_until(moment);
+        drop(raised);
+        assert_eq!(policy(), libc::SCHED_OTHER);
+    }
+}
