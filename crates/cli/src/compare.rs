@@ -5,7 +5,8 @@ use crate::calibrate::look_at_machine;
 use crate::folder::{Folder, RESULTS};
 use crate::misuse::{misuse, refuse_repeats};
 use crate::{
-    documents, flags, interrupt, json, live, messages, point, progress, provenance, terminal, unused_options,
+    documents, flags, interrupt, json, live, messages, point, progress, provenance, server, terminal,
+    unused_options,
 };
 use miette::{IntoDiagnostic, WrapErr, miette};
 use serde::Serialize;
@@ -33,6 +34,13 @@ const SCENARIO: &str = "scenario.toml";
 const FILES: [&str; 6] = [REPORT, PROFILE, RESULTS.parquet, RESULTS.csv, SUMMARY, SCENARIO];
 
 pub(crate) fn run(arguments: &CompareArguments) -> miette::Result<()> {
+    if server::is_asked(&arguments.runnable) {
+        refuse_repeats("loads", &arguments.loads)?;
+        refuse_repeats("rates", &arguments.rates)?;
+        return server::compare::run(arguments, loads(arguments)?);
+    }
+    let reason = "--driver udp-socket has a port to share";
+    unused_options::refuse("sharing", !arguments.sharing.is_empty(), reason)?;
     let request = request(arguments)?;
     let given = given_profile(&request.scenario)?;
     let existing = if arguments.force { Existing::Replace } else { Existing::Refuse };

@@ -11,7 +11,7 @@ use crate::json::{self, Versioned};
 use crate::messages::{self, Level};
 use crate::misuse::misuse;
 use crate::point::{self, set};
-use crate::{documents, flags, interrupt, unused_options};
+use crate::{documents, flags, interrupt, server, unused_options};
 use console::Term;
 use figures::RunFigures;
 use finished::Finished;
@@ -39,6 +39,11 @@ const TICK: Duration = Duration::from_millis(50);
 const REFRESH: Duration = Duration::from_secs(1);
 
 pub(crate) fn run(arguments: &RunLiveArguments) -> miette::Result<()> {
+    if server::is_asked(&arguments.runnable) {
+        return server::run::run(arguments);
+    }
+    let reason = "--driver udp-socket has a port to share";
+    unused_options::refuse("sharing", arguments.sharing.is_some(), reason)?;
     let scenario = scenario(&arguments.runnable)?;
     let given = &arguments.runnable.scenario.given;
     unused_options::check_profile(given, &scenario)?;

@@ -30,6 +30,7 @@ mod progress;
 mod provenance;
 mod report;
 mod reproduce;
+mod server;
 mod simulate;
 mod study;
 mod sweep;

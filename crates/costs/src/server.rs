@@ -12,6 +12,7 @@
 //! All of this is measured with single requests and short bursts, never under the loads that are predicted from it.
 
 mod check;
+mod varied;
 
 use crate::profile::Measured;
 use crate::socket::{LastUsed, SoftirqCpu};
@@ -65,6 +66,8 @@ pub struct ServerCosts {
 pub struct SourceTimes {
     /// How late a source begins its call on a processor that runs a thread outside the kernel.
     pub late_busy: Measured,
+    /// Of that, what the thread loses before the call begins.
+    pub entry: Measured,
     /// What one request takes from that thread: the interrupt, both switches, the call.
     pub stolen: Measured,
     /// What each further request takes that is due at the same time.

@@ -50,6 +50,19 @@ pub fn now() -> Duration {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
 }
 
+/// The time since `start`, negative before it, in nanoseconds.
+#[must_use]
+pub fn nanos_since(start: Duration) -> f64 {
+    nanos_between(start, now())
+}
+
+/// The time from `start` to `end`, negative if that is earlier, in nanoseconds.
+#[must_use]
+pub fn nanos_between(start: Duration, end: Duration) -> f64 {
+    // A number of nanoseconds since 1970 is no exact `f64`; the difference is one.
+    (end.as_nanos() as i128 - start.as_nanos() as i128) as f64
+}
+
 /// Sleeps until `moment` (since 1970) has come. Threads of real-time priority wake without slack.
 pub fn sleep_until(moment: Duration) {
     let Ok(moment) = Timespec::try_from(moment) else { return };

@@ -4,6 +4,7 @@ use crate::sockets::SocketError;
 use std::io;
 use std::time::Duration;
 use warmcore_linux::{AffinityError, MappingError, ProgramError};
+use warmcore_runtime::server::ServerError;
 use warmcore_stack::{DropReason, OfferError, OpenError, wire::BuildError};
 use warmcore_units::{CpuId, Fault, Nanos};
 
@@ -50,6 +51,14 @@ pub enum CalibrateError {
         /// Fewest bytes.
         least: usize,
         /// Bytes that fit.
+        max: usize,
+    },
+    /// The requested state of a flow is too large.
+    #[error("cannot measure handlers with {bytes} bytes of state: expected at most {max}")]
+    StateTooLarge {
+        /// Bytes of state requested.
+        bytes: usize,
+        /// The most.
         max: usize,
     },
     /// The requested answer does not fit one frame.
@@ -116,6 +125,9 @@ pub enum RunError {
         /// How long the thread waited for it.
         waited: Duration,
     },
+    /// A server of an experiment failed.
+    #[error("the server of an experiment failed: {0}")]
+    Server(#[from] ServerError),
     /// Two threads held the baton at once, which the script rules out.
     #[error("two threads ran in phase {phase}, which the script does not allow")]
     OutOfTurn {

@@ -65,6 +65,7 @@ mod error;
 pub mod invocation;
 mod model;
 pub mod programs;
+pub mod requests;
 mod run;
 mod sockets;
 pub mod transfer;

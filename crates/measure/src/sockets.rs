@@ -29,15 +29,15 @@
 
 mod asleep;
 mod datagram;
-mod error;
+pub(crate) mod error;
 mod experiment;
 mod idle;
 mod notes;
 mod outcome;
-mod processors;
+pub(crate) mod processors;
 mod profile;
 mod rounds;
-mod site;
+pub(crate) mod site;
 #[cfg(test)]
 mod tests;
 mod turns;
@@ -48,9 +48,10 @@ use crate::calibrate::interleaved;
 use crate::calibrate::progress::{Observer, ProgressReporter};
 use crate::clock::Timer;
 use crate::error::{CalibrateError, RunError};
+use crate::requests::{self, RequestPlan};
 use crate::run::intervening::Workload;
 use core::sync::atomic::AtomicBool;
-use experiment::SocketExperiment;
+use experiment::{STATE_BYTES, SocketExperiment};
 use outcome::Outcome;
 use processors::Processors;
 use rand::SeedableRng;
@@ -58,6 +59,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rounds::SocketRounds;
 use site::Site;
 use std::time::{Duration, Instant};
+use warmcore_costs::ServerCosts;
 use warmcore_costs::socket::SocketProfile;
 use warmcore_linux::pin_to;
 use warmcore_topology::Machine;
@@ -65,8 +67,12 @@ use warmcore_topology::Machine;
 /// How much to measure.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SocketPlan {
-    /// Time budget.
+    /// Time budget for the parts of a datagram's way.
     pub budget: Duration,
+    /// Time budget for the requests to servers, with each handler.
+    pub server_budget: Duration,
+    /// The handlers of these servers: the bytes of a flow's state that each reads and writes. The first of 0 is an echo.
+    pub handlers: Vec<usize>,
     /// Least number of runs before the half-width of a value is trusted.
     pub least_runs: u32,
     /// The half-width to reach, as a fraction of the mean.
@@ -83,14 +89,22 @@ pub struct SocketPlan {
 impl SocketPlan {
     /// The most payload of one frame of the test network.
     pub const MAX_PAYLOAD_BYTES: usize = 1500 - 28;
+    /// The most state of a flow, in bytes.
+    pub const MAX_STATE_BYTES: usize = 16 << 20;
     /// A datagram holds its number.
-    pub const LEAST_PAYLOAD_BYTES: usize = datagram::LEAST_BYTES;
+    pub const LEAST_PAYLOAD_BYTES: usize = if datagram::LEAST_BYTES > requests::LEAST_BYTES {
+        datagram::LEAST_BYTES
+    } else {
+        requests::LEAST_BYTES
+    };
 
-    /// A plan for reliable results, in less than a minute.
+    /// A plan for reliable results, in some two minutes.
     #[must_use]
-    pub const fn standard() -> Self {
+    pub fn standard() -> Self {
         Self {
             budget: Duration::from_secs(50),
+            server_budget: Duration::from_secs(40),
+            handlers: vec![0, STATE_BYTES],
             least_runs: 10,
             target: 0.02,
             packets_per_run: 200,
@@ -99,10 +113,27 @@ impl SocketPlan {
         }
     }
 
-    /// A plan for a first look, in less than ten seconds.
+    /// A plan for a first look, in some 20 seconds, with an echo only.
     #[must_use]
-    pub const fn quick() -> Self {
-        Self { budget: Duration::from_secs(7), least_runs: 5, packets_per_run: 100, ..Self::standard() }
+    pub fn quick() -> Self {
+        Self {
+            budget: Duration::from_secs(7),
+            server_budget: Duration::from_secs(12),
+            handlers: vec![0],
+            least_runs: 5,
+            packets_per_run: 100,
+            ..Self::standard()
+        }
+    }
+
+    /// The same for the costs of requests to servers with these `handlers` alone, without the parts of a datagram's way.
+    #[must_use]
+    pub fn servers_only(self, handlers: Vec<usize>) -> Self {
+        Self { budget: Duration::ZERO, handlers, ..self }
+    }
+
+    fn all(&self) -> Duration {
+        self.budget + self.server_budget * self.handlers.len() as u32
     }
 
     /// Checks that the datagrams can be sent and told apart.
@@ -110,6 +141,9 @@ impl SocketPlan {
     /// # Errors
     /// If the payload is too short or too long.
     pub fn check(&self) -> Result<(), CalibrateError> {
+        if let Some(handler) = self.handlers.iter().find(|bytes| **bytes > Self::MAX_STATE_BYTES) {
+            return Err(CalibrateError::StateTooLarge { bytes: *handler, max: Self::MAX_STATE_BYTES });
+        }
         let (least, max) = (Self::LEAST_PAYLOAD_BYTES, Self::MAX_PAYLOAD_BYTES);
         if (least..=max).contains(&self.payload_bytes) {
             return Ok(());
@@ -149,14 +183,43 @@ pub fn calibrate_sockets(
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(plan.seed);
     let mut forward = |progress| observer(progress);
     let mut report = ProgressReporter::new(&mut forward);
-    report.begin("the kernel's sockets", 1.0);
+    let share = |time: Duration| time.as_secs_f64() / plan.all().as_secs_f64().max(1e-3);
+    report.begin("the kernel's sockets", share(plan.budget));
     let mut rounds = SocketRounds::new(&context, plan, experiments, workloads);
     interleaved::complete(&mut rounds, deadline, &mut rng, &mut report)?;
     report.at(1.0);
-    let notes = notes::all(&context, plan, steering.err(), &rounds);
+    let mut notes = notes::all(&context, plan, steering.err(), &rounds);
+    let servers = servers(&context, plan, &mut report, &mut notes)?;
     let profile = profile::profile(machine, &context, plan, &rounds, notes).ok_or(RunError::NothingTimed)?;
+    let profile = SocketProfile { servers, ..profile };
     profile.check().map_err(CalibrateError::Contradiction)?;
     Ok(profile)
+}
+
+/// Measures what requests cost servers, with each handler of the plan.
+fn servers(
+    context: &SocketContext<'_>,
+    plan: &SocketPlan,
+    report: &mut ProgressReporter<'_>,
+    notes: &mut Vec<String>,
+) -> Result<Vec<ServerCosts>, CalibrateError> {
+    let mut servers = Vec::new();
+    for (number, &state_bytes) in plan.handlers.iter().enumerate() {
+        let done = plan.budget + plan.server_budget * (number as u32 + 1);
+        report.begin("requests to a server", done.as_secs_f64() / plan.all().as_secs_f64());
+        let asked = RequestPlan {
+            budget: plan.server_budget,
+            least_runs: plan.least_runs,
+            target: plan.target,
+            state_bytes,
+            payload_bytes: plan.payload_bytes,
+            seed: plan.seed,
+        };
+        let measured = requests::calibrate(context.site, context.processors, &asked, report, context.stop)?;
+        servers.push(measured.costs);
+        notes.extend(measured.notes);
+    }
+    Ok(servers)
 }
 
 /// What all runs share.

@@ -121,7 +121,7 @@ impl Setup {
         };
         let answer = match live.driver {
             DriverKind::Memory => Answer::Bytes(vec![0xa5; live.reply_bytes.into()]),
-            DriverKind::PacketSocket | DriverKind::Xdp | DriverKind::Tun => Answer::Echo,
+            _ => Answer::Echo,
         };
         let time = Duration::from_nanos(live.handler_ns as u64);
         let state = Arc::new(HandlerState::new(streams as usize, live.handler_bytes as usize));
@@ -155,6 +155,10 @@ pub fn usable_cores() -> Result<Vec<CpuId>, ProbeError> {
 
 /// Refuses what a live run cannot do.
 fn check(scenario: &PacketScenario) -> Result<(), Fault> {
+    if scenario.live.driver == DriverKind::UdpSocket {
+        let expected = "memory, packet-socket, xdp or tun: a server on UDP sockets has policies of its own";
+        return Err(Fault::new("live.driver", "udp-socket", expected));
+    }
     let traffic = &scenario.traffic;
     if traffic.send_fraction > 0.0 {
         let expected = "0: a live run receives, and answers what its handler answers";

@@ -74,6 +74,16 @@ pub enum DriverKind {
     Xdp,
     /// From a TUN interface created for the run.
     Tun,
+    /// No frames: requests to the kernel's UDP sockets, which a server of ours receives. Only its own commands run that.
+    UdpSocket,
+}
+
+impl DriverKind {
+    /// Whether frames come from an interface.
+    #[must_use]
+    pub const fn is_device(self) -> bool {
+        matches!(self, Self::PacketSocket | Self::Xdp | Self::Tun)
+    }
 }
 
 /// What processors without a packet do.
@@ -215,7 +225,7 @@ impl Live {
         if named && self.interface.is_none() {
             return Err(Fault::new("interface", "missing", "the interface to receive from"));
         }
-        if self.driver != DriverKind::Memory && self.address.is_none() {
+        if self.driver.is_device() && self.address.is_none() {
             return Err(Fault::new("address", "missing", "the IPv4 address to answer for"));
         }
         Ok(())

@@ -17,4 +17,5 @@ pub mod completions;
 pub mod packet;
 pub mod protocol;
 pub mod runqueue;
+pub mod server;
 pub mod sweep;

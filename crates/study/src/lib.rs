@@ -15,7 +15,7 @@
 //! Beside the loop, what a user asks of the simulator alone: [`point`] has the figures of one point
 //! for other programs, [`mod@sweep`] varies a scenario along its fields. [`mod@compare`] holds
 //! predictions against live runs. [`mod@placement`] says where the interrupts, packets and threads of a
-//! host should go, [`mod@mix`] makes a scenario of what its threads did.
+//! host should go, [`server`] which way a server should share its port, [`mod@mix`] makes a scenario of what its threads did.
 
 pub mod compare;
 pub mod costs;
@@ -29,6 +29,7 @@ pub mod predictions;
 pub mod present;
 pub mod resample;
 pub mod results;
+pub mod server;
 pub mod streams;
 pub mod sweep;
 

@@ -4,7 +4,7 @@ use super::live::RunnableArguments;
 use super::{quantity, values};
 use clap::Args;
 use std::path::PathBuf;
-use warmcore_scenario::{Parallelism, ProcessorPolicy};
+use warmcore_scenario::{Parallelism, ProcessorPolicy, ServerPolicy};
 
 /// Replaces the shared help of `--profile`: a comparison measures its costs by default.
 const PROFILE: &str = "The costs of this machine: the file of a profile, measured with packets like those of the runs \
@@ -60,6 +60,16 @@ pub(crate) struct CompareArguments {
         help_heading = "Compare"
     )]
     pub(crate) policies: Vec<ProcessorPolicy>,
+
+    /// With --driver udp-socket: ways in which workers share the port [default: all]
+    #[arg(
+        long,
+        value_name = "NAME,…",
+        value_delimiter = ',',
+        value_parser = values::names::<ServerPolicy>(),
+        help_heading = "Compare"
+    )]
+    pub(crate) sharing: Vec<ServerPolicy>,
 
     /// Measure costs for one minute rather than five, if no --profile is given
     #[arg(long, conflicts_with = "profile", help_heading = "Compare")]

@@ -7,7 +7,7 @@ use super::{quantity, values, whole};
 use clap::Args;
 use std::net::{Ipv4Addr, SocketAddr};
 use warmcore_measure::CalibrationPlan;
-use warmcore_scenario::{DriverKind, Live, Mode, OverloadRule, ShutdownRule};
+use warmcore_scenario::{DriverKind, Live, Mode, OverloadRule, ServerPolicy, ShutdownRule};
 use warmcore_units::Transport;
 
 /// A scenario to be run on this machine.
@@ -28,6 +28,10 @@ pub(crate) struct RunnableArguments {
 pub(crate) struct RunLiveArguments {
     #[command(flatten)]
     pub(crate) runnable: RunnableArguments,
+
+    /// With --driver udp-socket: how workers share the port [default: by-flow]
+    #[arg(long, value_name = "NAME", value_parser = values::names::<ServerPolicy>(), help_heading = "Host")]
+    pub(crate) sharing: Option<ServerPolicy>,
 
     /// Serve counters to monitoring systems during the run, at /metrics in the Prometheus text format. A PORT is
     /// open to this machine alone; ADDRESS:PORT says otherwise

@@ -62,12 +62,17 @@ impl Site {
             (Some(lab), Side::Server) => (Some(&lab.near), lab.link.near.address),
             (Some(lab), Side::Client) => (Some(&lab.far), lab.link.far.address),
         };
-        let bind = || UdpSocket::bind((address, 0));
-        let socket = match namespace {
-            None => bind(),
-            Some(namespace) => namespace.run(bind).map_err(io::Error::other).and_then(|socket| socket),
+        let socket = within(namespace, || UdpSocket::bind((address, 0)));
+        socket.and_then(|socket| socket).map_err(SocketError::doing("opening"))
+    }
+
+    /// Runs `work` where servers are, with the address that they listen at.
+    pub(crate) fn at_server<T>(&self, work: impl FnOnce(Ipv4Addr) -> T) -> Result<T, SocketError> {
+        let (namespace, address) = match &self.lab {
+            None => (None, Ipv4Addr::LOCALHOST),
+            Some(lab) => (Some(&lab.near), lab.link.near.address),
         };
-        socket.map_err(SocketError::doing("opening"))
+        within(namespace, || work(address)).map_err(SocketError::doing("opening"))
     }
 
     /// A socket that receives, and waits for what it receives.
@@ -77,8 +82,12 @@ impl Site {
 
     /// A socket that sends to `server`, and never waits.
     pub(crate) fn client(&self, server: &UdpSocket) -> Result<UdpSocket, SocketError> {
+        self.client_of(server.local_addr().map_err(SocketError::doing("asking"))?)
+    }
+
+    /// A socket that sends to `address`, and never waits.
+    pub(crate) fn client_of(&self, address: SocketAddr) -> Result<UdpSocket, SocketError> {
         let socket = self.open(Side::Client)?;
-        let address = server.local_addr().map_err(SocketError::doing("asking"))?;
         socket.connect(address).map_err(SocketError::doing("connecting"))?;
         socket.set_nonblocking(true).map_err(SocketError::doing("setting up"))?;
         Ok(socket)
@@ -108,6 +117,14 @@ impl Site {
         let server = self.server()?;
         let client = self.client(&server)?;
         Ok((Datagrams::new(server, payload), client))
+    }
+}
+
+/// Runs `work` in `namespace`; without one, where this process is.
+fn within<T>(namespace: Option<&Namespace>, work: impl FnOnce() -> T) -> io::Result<T> {
+    match namespace {
+        None => Ok(work()),
+        Some(namespace) => namespace.run(work).map_err(io::Error::other),
     }
 }
 

@@ -179,6 +179,7 @@ fn name(kind: DriverKind) -> &'static str {
         DriverKind::PacketSocket => "packet-socket",
         DriverKind::Xdp => "xdp",
         DriverKind::Tun => "tun",
+        DriverKind::UdpSocket => "udp-socket",
     }
 }
 
@@ -186,9 +187,9 @@ impl Driver for Device {
     fn open(&mut self, request: &QueueRequest<'_>) -> Result<Opened, DriverError> {
         let wanted = request.queues.max(1);
         let queues = match self.kind {
-            DriverKind::Memory | DriverKind::PacketSocket => self.packet_sockets(wanted),
             DriverKind::Xdp => self.xdp_sockets(wanted),
             DriverKind::Tun => self.tun(wanted),
+            _ => self.packet_sockets(wanted),
         };
         let refuse = |error: DeviceError| DriverError { driver: name(self.kind), reason: error.to_string() };
         Ok(Opened { queues: queues.map_err(refuse)?, prepared: Vec::new() })

@@ -1,0 +1,168 @@
+//! `warmcore run` and `warmcore compare` with `--driver udp-socket`: a server on the kernel's sockets.
+
+pub(crate) mod compare;
+pub(crate) mod run;
+
+use crate::args::given::Given;
+use crate::args::live::RunnableArguments;
+use crate::calibrate::look_at_machine;
+use crate::misuse::misuse;
+use crate::unused_options::refuse;
+use crate::{documents, progress};
+use core::time::Duration;
+use miette::{IntoDiagnostic, WrapErr};
+use std::sync::atomic::AtomicBool;
+use warmcore_costs::{ServerCosts, SocketProfile};
+use warmcore_measure::{Progress, SocketPlan, calibrate_sockets};
+use warmcore_runtime::from_scenario::usable_cores;
+use warmcore_scenario::{DriverKind, ProfileSource};
+use warmcore_units::CpuId;
+
+/// Whether the flags ask for a server on the kernel's sockets.
+pub(crate) fn is_asked(flags: &RunnableArguments) -> bool {
+    flags.live.driver == Some(DriverKind::UdpSocket)
+}
+
+/// What both commands take, beside their own options.
+const TAKEN: [&str; 8] =
+    ["driver", "sharing", "processors", "seed", "profile", "seconds", "payload", "handler-bytes"];
+
+/// Refuses options that a server makes no use of.
+fn check_effects(given: &Given, also_taken: &[&str]) -> miette::Result<()> {
+    let reason = "with --driver udp-socket the kernel dispatches, as --sharing says";
+    let options = [
+        "scenario",
+        "approach",
+        "policy",
+        "queue",
+        "threads",
+        "thread-order",
+        "memory",
+        "stacks",
+        "rate",
+        "streams",
+        "zipf",
+        "batch",
+        "batch-distribution",
+        "process",
+        "trace",
+        "time-scale",
+        "sizes",
+        "send-fraction",
+        "interface",
+        "address",
+        "port",
+        "transport",
+        "mode",
+        "cpus",
+        "work-kib",
+        "verify-udp-checksum",
+        "handler-ns",
+        "reply",
+        "capacity",
+        "overload",
+        "shutdown",
+        "metrics",
+        "print-scenario",
+        "approaches",
+        "policies",
+    ];
+    let refused =
+        options.into_iter().filter(|option| !TAKEN.contains(option) && !also_taken.contains(option));
+    let name = |option: &'static str| if option == "document" { "scenario" } else { option };
+    refused.map(name).try_for_each(|option| refuse(option, given.has(option), reason))
+}
+
+/// What is served.
+struct Served {
+    cpus: Vec<CpuId>,
+    state_bytes: usize,
+    payload_bytes: Option<usize>,
+    long: Duration,
+    seed: u64,
+}
+
+/// Longest run of one load, in seconds.
+const LONGEST: f64 = 60.0;
+/// Requests for which a run is too short say nothing, in seconds.
+const SHORTEST: f64 = 0.05;
+
+impl Served {
+    fn of(flags: &RunnableArguments, default_seconds: f64) -> miette::Result<Self> {
+        let seconds = flags.live.seconds.unwrap_or(default_seconds);
+        if !(SHORTEST..=LONGEST).contains(&seconds) {
+            return Err(misuse(format!("--seconds is {seconds}, expected {SHORTEST} to {LONGEST}")));
+        }
+        let cores = usable_cores().into_diagnostic()?;
+        let wanted = flags.processors.map_or(cores.len(), |processors| processors as usize);
+        if wanted > cores.len() {
+            let cores = cores.len();
+            return Err(misuse(format!(
+                "--processors is {wanted}, expected at most {cores}: the cores that this process may use"
+            )));
+        }
+        Ok(Self {
+            cpus: cores.into_iter().take(wanted).collect(),
+            state_bytes: flags.live.handler_bytes.unwrap_or(0) as usize,
+            payload_bytes: flags.live.payload.map(usize::from),
+            long: Duration::from_secs_f64(seconds),
+            seed: flags.scenario.seed.unwrap_or(1),
+        })
+    }
+
+    /// The costs of its handler: those of the profile named, or measured now.
+    fn costs(
+        &self,
+        profile: Option<&ProfileSource>,
+        quick: bool,
+        json: bool,
+        stop: &AtomicBool,
+    ) -> miette::Result<(ServerCosts, SocketProfile)> {
+        let profile = match profile {
+            Some(ProfileSource::File(path)) => documents::read::<SocketProfile>(path)?,
+            Some(_) => {
+                return Err(misuse(
+                    "--profile is not a file, expected one that `warmcore calibrate --path udp-socket` wrote",
+                ));
+            }
+            None => self.measure(quick, json, stop)?,
+        };
+        let handler = |costs: &&ServerCosts| costs.state_bytes == self.state_bytes;
+        let Some(costs) = profile.servers.iter().find(handler) else {
+            let measured: Vec<String> =
+                profile.servers.iter().map(|costs| costs.state_bytes.to_string()).collect();
+            let measured = if measured.is_empty() { "none".to_owned() } else { measured.join(", ") };
+            return Err(misuse(format!(
+                "the profile has no requests with --handler-bytes {}, expected one of: {measured}; without --profile, fitting \
+                 costs are measured first",
+                self.state_bytes
+            )));
+        };
+        if let Some(payload) = self.payload_bytes.filter(|payload| *payload != costs.payload_bytes) {
+            return Err(misuse(format!(
+                "--payload is {payload}, but the profile's requests have {} bytes; without --profile, fitting costs are \
+                 measured first",
+                costs.payload_bytes
+            )));
+        }
+        Ok((costs.clone(), profile.clone()))
+    }
+
+    fn measure(&self, quick: bool, json: bool, stop: &AtomicBool) -> miette::Result<SocketProfile> {
+        let machine = look_at_machine(json)?;
+        let plan = if quick { SocketPlan::quick() } else { SocketPlan::standard() };
+        let plan = SocketPlan {
+            seed: self.seed,
+            payload_bytes: self.payload_bytes.unwrap_or(plan.payload_bytes),
+            ..plan.servers_only(vec![self.state_bytes])
+        };
+        let bar = progress::bar("measuring");
+        let mut observer = |at: Progress| {
+            bar.set_message(at.stage);
+            progress::set(&bar, at.done);
+        };
+        let profile = calibrate_sockets(&machine, &plan, &mut observer, stop);
+        bar.finish_and_clear();
+        profile.into_diagnostic().wrap_err("cannot measure what requests cost on this machine")
+    }
+}

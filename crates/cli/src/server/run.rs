@@ -1,0 +1,123 @@
+//! `warmcore run --driver udp-socket`.
+
+use super::{Served, check_effects};
+use crate::args::live::RunLiveArguments;
+use crate::json::Versioned;
+use crate::misuse::misuse;
+use crate::unused_options::refuse;
+use crate::{interrupt, json, messages};
+use miette::{IntoDiagnostic, miette};
+use serde::Serialize;
+use std::sync::atomic::Ordering;
+use warmcore_measure::SocketPlan;
+use warmcore_measure::requests::load::{Load, LoadFigures, LoadSite};
+use warmcore_scenario::ServerPolicy;
+use warmcore_study::server::compare::mechanism;
+use warmcore_units::PerSecond;
+
+/// Version of what `--json` prints.
+const SCHEMA: u32 = 1;
+/// How long the load is run, in seconds.
+const SECONDS: f64 = 5.0;
+const HIGHEST_RATE: f64 = 10e6;
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Ran {
+    sharing: String,
+    processors: usize,
+    rate_per_s: f64,
+    seconds: f64,
+    requests: usize,
+    lost: usize,
+    throughput_per_s: f64,
+    mean_delay_us: f64,
+    p50_delay_us: f64,
+    p99_delay_us: f64,
+    worker_cpu_us: f64,
+    call_us: f64,
+    handled_where_received: f64,
+}
+
+pub(crate) fn run(arguments: &RunLiveArguments) -> miette::Result<()> {
+    let flags = &arguments.runnable;
+    check_effects(&flags.scenario.given, &["rate"])?;
+    let reason = "policies of servers weigh no costs";
+    refuse("profile", flags.scenario.given.has("profile"), reason)?;
+    let served = Served::of(flags, SECONDS)?;
+    let Some(rate) = flags.scenario.traffic.rate else {
+        return Err(misuse(
+            "--rate is missing: the requests per second that are sent, whatever becomes of them",
+        ));
+    };
+    if !(rate >= 1.0 && rate <= HIGHEST_RATE) {
+        return Err(misuse(format!("--rate is {rate}, expected 1 to {HIGHEST_RATE} requests per second")));
+    }
+    let sharing = arguments.sharing.unwrap_or_default();
+    let load = Load {
+        policy: mechanism(sharing),
+        cpus: served.cpus,
+        state_bytes: served.state_bytes,
+        payload_bytes: served.payload_bytes.unwrap_or(SocketPlan::standard().payload_bytes),
+        rate: PerSecond(rate),
+        long: served.long,
+        seed: served.seed,
+    };
+    SocketPlan { payload_bytes: load.payload_bytes, handlers: vec![load.state_bytes], ..SocketPlan::quick() }
+        .check()
+        .map_err(|error| misuse(format!("{error}")))?;
+    let stop = interrupt::catch()?;
+    let site = LoadSite::new().into_diagnostic()?;
+    if let Some(reason) = site.instead() {
+        messages::note(format_args!("requests cross loopback, because {reason}"));
+    }
+    messages::detail(format_args!("running {sharing} on {} cpus for {:?}", load.cpus.len(), load.long));
+    let figures = site.run(&load, stop).into_diagnostic()?;
+    let Some(figures) = figures else {
+        return Err(miette!("no request was answered"));
+    };
+    if let Some(reason) = &figures.without_priority {
+        messages::note(format_args!(
+            "sources had no real-time priority ({reason}), so the kernel decided when they ran"
+        ));
+    }
+    let shown = match arguments.json {
+        true => json::pretty(&Versioned::new(SCHEMA, &Ran::new(sharing, &load, &figures)))?,
+        false => words(sharing, &load, &figures),
+    };
+    crate::output::print(shown.as_bytes())?;
+    if stop.load(Ordering::SeqCst) { Err(miette!("interrupted")) } else { Ok(()) }
+}
+
+impl Ran {
+    fn new(sharing: ServerPolicy, load: &Load, figures: &LoadFigures) -> Self {
+        Self {
+            sharing: sharing.to_string(),
+            processors: load.cpus.len(),
+            rate_per_s: load.rate.0,
+            seconds: load.long.as_secs_f64(),
+            requests: figures.requests,
+            lost: figures.lost,
+            throughput_per_s: figures.throughput.0,
+            mean_delay_us: figures.delay.micros(),
+            p50_delay_us: figures.p50.micros(),
+            p99_delay_us: figures.p99.micros(),
+            worker_cpu_us: figures.worker_cpu.micros(),
+            call_us: figures.call.micros(),
+            handled_where_received: figures.here,
+        }
+    }
+}
+
+fn words(sharing: ServerPolicy, load: &Load, figures: &LoadFigures) -> String {
+    let LoadFigures { requests, lost, delay, p50, p99, worker_cpu, call, here, throughput, .. } = figures;
+    format!(
+        "{sharing} on {} processors at {}: {requests} requests, {lost} lost, {throughput} answered.\n\
+         Delay from when a request was due until its reply was back: mean {delay}, median {p50}, 99th percentile {p99}.\n\
+         Processor time for a request: {worker_cpu} of the workers, {call} of the call that sends it, softirq included.\n\
+         {:.0}% were handled on the processor that received them.\n",
+        load.cpus.len(),
+        load.rate,
+        here * 100.0
+    )
+}

@@ -1,0 +1,96 @@
+//! What a request costs a server on the kernel's sockets, and what the same server does under load.
+//!
+//! The server is [`warmcore_runtime::server`]; its requests are sent by [sources](source), one on each processor, which take
+//! the place of a network card's interrupts.
+//!
+//! ```text
+//! experiment ─► run ─► trial (server, sources) ─► rounds ─► costs     single requests and bursts
+//! load ───────────────► trial ─► figures                              random arrivals, open loop
+//! ```
+//!
+//! # Clock
+//! All moments are of the system's real-time clock, by which the kernel stamps replies (`SO_TIMESTAMPNS`). A delay counts from
+//! the time at which its request was due, so a late source hides nothing.
+
+mod costs;
+mod experiment;
+mod handler;
+pub mod load;
+mod rounds;
+mod run;
+mod schedule;
+mod source;
+mod steal;
+mod trial;
+
+use crate::calibrate::interleaved;
+use crate::calibrate::progress::ProgressReporter;
+use crate::calibrate::rounds::RunCounts;
+use crate::error::{CalibrateError, RunError};
+use crate::sockets::processors::Processors;
+use crate::sockets::site::Site;
+use core::sync::atomic::AtomicBool;
+use experiment::{Gap, RequestExperiment};
+use rand::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rounds::{RequestRounds, Target};
+use run::Context;
+use std::time::{Duration, Instant};
+use warmcore_costs::ServerCosts;
+
+/// The fewest bytes of a request.
+pub(crate) const LEAST_BYTES: usize = source::HEADER;
+/// Flows of each source.
+pub(crate) const FLOWS: usize = 16;
+
+/// How much to measure of a server.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RequestPlan {
+    /// Time budget.
+    pub budget: Duration,
+    /// Least number of runs before the half-width of a value is trusted.
+    pub least_runs: u32,
+    /// The half-width to reach, as a fraction of the mean.
+    pub target: f64,
+    /// Bytes of its flow's state that the handler reads and writes; 0 is an echo.
+    pub state_bytes: usize,
+    /// Bytes of a request and its reply.
+    pub payload_bytes: usize,
+    /// Seed of everything random.
+    pub seed: u64,
+}
+
+/// What was measured.
+pub(crate) struct MeasuredServer {
+    pub(crate) costs: ServerCosts,
+    /// About how, one sentence each.
+    pub(crate) notes: Vec<String>,
+}
+
+/// Measures what requests cost, at `site`.
+pub(crate) fn calibrate(
+    site: &Site,
+    processors: &Processors,
+    plan: &RequestPlan,
+    report: &mut ProgressReporter<'_>,
+    stop: &AtomicBool,
+) -> Result<MeasuredServer, CalibrateError> {
+    let deadline = Instant::now() + plan.budget;
+    let RequestPlan { state_bytes, payload_bytes, .. } = *plan;
+    let context = Context { site, processors, state_bytes, payload_bytes, flows: FLOWS, stop };
+    let experiments = RequestExperiment::all(processors, &Gap::ALL);
+    let target = Target { least_runs: plan.least_runs, relative: plan.target };
+    let mut rounds = RequestRounds::new(&context, target, experiments.clone());
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(plan.seed);
+    interleaved::complete(&mut rounds, deadline, &mut rng, report)?;
+    let costs = costs::costs(&rounds, &experiments, (state_bytes, payload_bytes, FLOWS));
+    let costs = costs.ok_or(RunError::NothingTimed)?;
+    let RunCounts { runs, packets, packets_set_aside, .. } = rounds.tally;
+    let mut notes = vec![format!(
+        "requests to a server whose handler uses {state_bytes} bytes of its flow's state: {runs} runs; {packets_set_aside} of {packets} times were set aside because an interrupt hit them (more than five times the run's median)"
+    )];
+    notes.extend(rounds.without_priority.map(|reason| {
+        format!("sources had no real-time priority ({reason}), so the kernel decided when they ran")
+    }));
+    Ok(MeasuredServer { costs, notes })
+}

@@ -1,0 +1,138 @@
+//! A server under load: random arrivals on all processors, open loop.
+
+use crate::error::RunError;
+use crate::requests::FLOWS;
+use crate::requests::schedule::random;
+use crate::requests::source::Request;
+use crate::requests::trial::{Trial, TrialOutcome};
+use crate::sockets::site::Site;
+use core::sync::atomic::AtomicBool;
+use core::time::Duration;
+use rand::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use warmcore_runtime::server::Policy;
+use warmcore_units::{CpuId, Nanos, PerSecond};
+
+/// A server's load.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Load {
+    /// Which worker gets which request.
+    pub policy: Policy,
+    /// The processors: each has a worker and a source.
+    pub cpus: Vec<CpuId>,
+    /// Bytes of its flow's state that the handler reads and writes.
+    pub state_bytes: usize,
+    /// Bytes of a request and its reply.
+    pub payload_bytes: usize,
+    /// Requests per second, of all sources together.
+    pub rate: PerSecond,
+    /// How long they come.
+    pub long: Duration,
+    /// Seed of their times and flows.
+    pub seed: u64,
+}
+
+/// What a load did.
+#[derive(Clone, PartialEq, Debug)]
+pub struct LoadFigures {
+    /// Requests that were due.
+    pub requests: usize,
+    /// Of them, those without a reply.
+    pub lost: usize,
+    /// Mean delay, from the time at which a request was due until its reply was at the source.
+    pub delay: Nanos,
+    /// Half of the requests have a smaller delay.
+    pub p50: Nanos,
+    /// One request in a hundred has a larger delay.
+    pub p99: Nanos,
+    /// Processor time of the workers for each request.
+    pub worker_cpu: Nanos,
+    /// Time of the sources' calls for each request, softirq included.
+    pub call: Nanos,
+    /// The share of requests whose worker was on the source's processor.
+    pub here: f64,
+    /// Replies per second, from the first request to the last reply.
+    pub throughput: PerSecond,
+    /// Why sources had no real-time priority, if they had none.
+    pub without_priority: Option<String>,
+}
+
+/// Where servers are put under load: a network of our own, which ends with this value.
+pub struct LoadSite(Site);
+
+impl core::fmt::Debug for LoadSite {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "LoadSite({:?})", self.0.network())
+    }
+}
+
+impl LoadSite {
+    /// Builds the network.
+    ///
+    /// # Errors
+    /// If not even loopback can be used.
+    pub fn new() -> Result<Self, RunError> {
+        Ok(Self(Site::new()?))
+    }
+
+    /// Why it is loopback, if it is.
+    #[must_use]
+    pub fn instead(&self) -> Option<&str> {
+        self.0.instead.as_deref()
+    }
+
+    /// Runs `load`; `None` if no request was answered.
+    ///
+    /// # Errors
+    /// If the server cannot start or end, or a source fails.
+    pub fn run(&self, load: &Load, stop: &AtomicBool) -> Result<Option<LoadFigures>, RunError> {
+        let trial = Trial {
+            policy: load.policy,
+            workers: load.cpus.len(),
+            state_bytes: load.state_bytes,
+            payload_bytes: load.payload_bytes,
+            sources: load.cpus.clone(),
+            flows: FLOWS,
+        };
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(load.seed);
+        let each = load.rate.0 / load.cpus.len() as f64;
+        let schedules: Option<Vec<_>> =
+            load.cpus.iter().map(|_| random(each, load.long, FLOWS, &mut rng)).collect();
+        let outcome = trial.run(&self.0, &schedules.unwrap_or_default(), stop)?;
+        Ok(figures(&outcome, &load.cpus))
+    }
+}
+
+fn figures(outcome: &TrialOutcome, cpus: &[CpuId]) -> Option<LoadFigures> {
+    let by_source = || outcome.sent.iter().zip(cpus).map(|(sent, cpu)| (&sent.requests, *cpu));
+    let requests: usize = by_source().map(|(requests, _)| requests.len()).sum();
+    let answered = |(requests, cpu): (&'_ Vec<Request>, CpuId)| -> Vec<(f64, bool, f64)> {
+        let one = |request: &Request| {
+            let (reply, worker) = request.replied?;
+            let worker = outcome.workers.get(worker)?.cpu;
+            Some((reply - request.due, worker == Some(cpu), reply))
+        };
+        requests.iter().filter_map(one).collect()
+    };
+    let answered: Vec<(f64, bool, f64)> = by_source().flat_map(answered).collect();
+    let mut delays: Vec<f64> = answered.iter().map(|(delay, ..)| *delay).collect();
+    delays.sort_by(f64::total_cmp);
+    let count = delays.len() as f64;
+    let quantile = |share: f64| delays.get((count * share) as usize).map(|delay| Nanos(*delay));
+    let calls: f64 =
+        by_source().flat_map(|(requests, _)| requests).map(|request| request.ended - request.began).sum();
+    let workers: f64 = outcome.workers.iter().map(|worker| worker.cpu_time.0).sum();
+    let last = answered.iter().map(|(.., reply)| *reply).fold(0.0, f64::max);
+    Some(LoadFigures {
+        requests,
+        lost: requests - delays.len(),
+        delay: Nanos(delays.iter().sum::<f64>() / count),
+        p50: quantile(0.5)?,
+        p99: quantile(0.99)?,
+        worker_cpu: Nanos(workers / count),
+        call: Nanos(calls / requests as f64),
+        here: answered.iter().filter(|(_, here, _)| *here).count() as f64 / count,
+        throughput: PerSecond(count / (last * 1e-9)),
+        without_priority: outcome.without_priority.clone(),
+    })
+}

@@ -1,0 +1,193 @@
+//! A source of requests: it sends each when it is due, whatever became of those before (open loop), and notes when the
+//! kernel received the replies.
+//!
+//! Its thread has real-time priority where it may: it takes its processor from a worker as the interrupt of a network card
+//! does. Between requests it sleeps.
+
+use crate::requests::schedule::Due;
+use crate::sockets::error::SocketError;
+use core::sync::atomic::{AtomicBool, Ordering};
+use core::time::Duration;
+use std::io;
+use warmcore_linux::net::TimedDatagrams;
+use warmcore_linux::realtime;
+
+/// Bytes of a request before its filling: its number, and the number of the worker that replied.
+pub(crate) const HEADER: usize = 10;
+/// Replies of a flow that are read together, so that reading takes little of each request's time.
+const READ_TOGETHER: usize = 4;
+/// Replies of a flow that wait at most: a socket's buffer holds more than twice as many.
+const WAITING_AT_MOST: usize = 100;
+/// Reading replies takes at most so long, so it is done only if the next request is due later.
+const READING: Duration = Duration::from_micros(30);
+/// How long the last replies are waited for.
+const LAST: Duration = Duration::from_millis(200);
+/// Requests between looks at whether the user wants to stop.
+const LOOK: usize = 256;
+
+/// What became of a request. Moments are nanoseconds since the start of the run.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Request {
+    pub(crate) flow: usize,
+    /// When it was due.
+    pub(crate) due: f64,
+    /// When its system call began.
+    pub(crate) began: f64,
+    /// When that ended.
+    pub(crate) ended: f64,
+    /// When the kernel received the reply, and which worker sent it; `None` if it is lost.
+    pub(crate) replied: Option<(f64, usize)>,
+}
+
+/// The sockets of a source, one for each flow.
+pub(crate) struct Source {
+    flows: Vec<Flow>,
+    buffer: Vec<u8>,
+    /// Whether somebody answers.
+    answered: bool,
+    reading: Reading,
+}
+
+/// The reading of replies between requests, in a run.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub(crate) struct Reading {
+    pub(crate) replies: usize,
+    /// Nanoseconds.
+    pub(crate) time: f64,
+}
+
+/// What a source did in a run.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(crate) struct Sent {
+    pub(crate) requests: Vec<Request>,
+    pub(crate) reading: Reading,
+}
+
+struct Flow {
+    socket: TimedDatagrams,
+    outstanding: usize,
+}
+
+impl Source {
+    /// A source of requests of `bytes` bytes, over connected sockets.
+    pub(crate) fn new(sockets: Vec<TimedDatagrams>, bytes: usize) -> Self {
+        let flows = sockets.into_iter().map(|socket| Flow { socket, outstanding: 0 }).collect();
+        Self { flows, buffer: vec![0; bytes.max(HEADER)], answered: true, reading: Reading::default() }
+    }
+
+    /// A source of requests that nobody answers.
+    pub(crate) fn unanswered(sockets: Vec<TimedDatagrams>, bytes: usize) -> Self {
+        Self { answered: false, ..Self::new(sockets, bytes) }
+    }
+
+    /// Sends what is `due`, counted from `start`, and waits for the last replies. Says what became of each request.
+    ///
+    /// # Errors
+    /// If a socket fails, or a reply is none of ours.
+    pub(crate) fn run(
+        &mut self,
+        due: &[Due],
+        start: Duration,
+        stop: &AtomicBool,
+    ) -> Result<Sent, SocketError> {
+        self.reading = Reading::default();
+        let mut requests = self.send_only(due, start, stop)?;
+        let reading = self.reading;
+        let last = realtime::now() + LAST;
+        while self.flows.iter().any(|flow| flow.outstanding > 0)
+            && realtime::now() < last
+            && !stop.load(Ordering::Relaxed)
+        {
+            realtime::sleep_until(realtime::now() + Duration::from_micros(500));
+            (0..self.flows.len()).try_for_each(|flow| self.read(flow, start, &mut requests))?;
+        }
+        Ok(Sent { requests, reading })
+    }
+
+    /// The same, without waiting.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub(crate) fn send_only(
+        &mut self,
+        due: &[Due],
+        start: Duration,
+        stop: &AtomicBool,
+    ) -> Result<Vec<Request>, SocketError> {
+        let since = |moment| realtime::nanos_between(start, moment);
+        self.flows.iter_mut().for_each(|flow| flow.outstanding = 0);
+        let nothing = Request { flow: 0, due: 0.0, began: 0.0, ended: 0.0, replied: None };
+        let mut requests = vec![nothing; due.len()];
+        for (number, Due { at, flow }) in due.iter().copied().enumerate() {
+            if number % LOOK == 0 && stop.load(Ordering::Relaxed) {
+                requests.truncate(number);
+                break;
+            }
+            let moment = start + at;
+            if realtime::now() + READING < moment {
+                self.read_one_flow(start, &mut requests)?;
+            }
+            realtime::sleep_until(moment);
+            self.buffer[..8].copy_from_slice(&(number as u64).to_le_bytes());
+            let (began, sent) = (realtime::now(), self.flows[flow].socket.socket().send(&self.buffer));
+            let ended = realtime::now();
+            requests[number] =
+                Request { flow, due: since(moment), began: since(began), ended: since(ended), replied: None };
+            match sent {
+                Ok(_) => self.flows[flow].outstanding += usize::from(self.answered),
+                // It counts as lost.
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) => return Err(SocketError::doing("sending through")(error)),
+            }
+            if self.flows[flow].outstanding >= WAITING_AT_MOST {
+                self.read(flow, start, &mut requests)?;
+            }
+        }
+        Ok(requests)
+    }
+
+    /// Reads the replies of a flow for which enough are outstanding.
+    fn read_one_flow(&mut self, start: Duration, requests: &mut [Request]) -> Result<(), SocketError> {
+        let ready = self.flows.iter().position(|flow| flow.outstanding >= READ_TOGETHER);
+        ready.map_or(Ok(()), |flow| self.read(flow, start, requests))
+    }
+
+    /// Reads the replies of `flow` that are there.
+    fn read(&mut self, flow: usize, start: Duration, requests: &mut [Request]) -> Result<(), SocketError> {
+        let (began, before) = (realtime::now(), self.flows[flow].outstanding);
+        self.read_all(flow, start, requests)?;
+        self.reading.replies += before - self.flows[flow].outstanding;
+        self.reading.time += realtime::nanos_since(began);
+        Ok(())
+    }
+
+    fn read_all(
+        &mut self,
+        flow: usize,
+        start: Duration,
+        requests: &mut [Request],
+    ) -> Result<(), SocketError> {
+        let Self { flows, buffer, .. } = self;
+        let Flow { socket, outstanding } = &mut flows[flow];
+        while let Some(reply) = socket.receive(buffer).map_err(SocketError::doing("receiving from"))? {
+            *outstanding = outstanding.saturating_sub(1);
+            let number = u64::from_le_bytes(buffer[..8].try_into().unwrap_or_default());
+            let worker = u16::from_le_bytes([buffer[8], buffer[9]]);
+            let request = usize::try_from(number).ok().and_then(|number| requests.get_mut(number));
+            match request {
+                Some(request) if reply.length == buffer.len() && request.flow == flow => {
+                    let received = reply.received.ok_or(SocketError::NoTime)?;
+                    request.replied = Some((realtime::nanos_between(start, received), usize::from(worker)));
+                }
+                _ => {
+                    return Err(SocketError::Wrong {
+                        number: requests.len() as u64,
+                        bytes: reply.length,
+                        found: Some(number),
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+}

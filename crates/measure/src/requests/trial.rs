@@ -1,0 +1,155 @@
+//! One trial: a server of ours under one policy, and sources that send it requests.
+
+use crate::error::RunError;
+use crate::requests::handler::echo;
+use crate::requests::schedule::{Due, spaced};
+use crate::requests::source::{Sent, Source};
+use crate::sockets::error::SocketError;
+use crate::sockets::site::Site;
+use core::sync::atomic::AtomicBool;
+use core::time::Duration;
+use std::thread;
+use warmcore_linux::net::TimedDatagrams;
+use warmcore_linux::{pin_to, realtime};
+use warmcore_runtime::server::{Policy, Report, Running, Server, WorkerReport};
+use warmcore_units::{CpuId, Nanos};
+
+/// Between requests that open the flows.
+const SETTLING_GAP: Duration = Duration::from_micros(200);
+/// How often each flow is used before anything counts.
+const SETTLING: usize = 2;
+/// Until all threads sleep.
+const QUIET: Duration = Duration::from_millis(2);
+
+/// What is tried.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Trial {
+    /// Which worker gets which request.
+    pub(crate) policy: Policy,
+    /// Workers, one for each of the first usable cores.
+    pub(crate) workers: usize,
+    /// Bytes of its flow's state that the handler reads and writes.
+    pub(crate) state_bytes: usize,
+    /// Bytes of a request and its reply.
+    pub(crate) payload_bytes: usize,
+    /// The processors of the sources.
+    pub(crate) sources: Vec<CpuId>,
+    /// Flows of each source.
+    pub(crate) flows: usize,
+}
+
+/// What came out.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct TrialOutcome {
+    /// What each source sent.
+    pub(crate) sent: Vec<Sent>,
+    /// What each worker did.
+    pub(crate) workers: Vec<WorkerDid>,
+    /// Why sources had no real-time priority, if they had none.
+    pub(crate) without_priority: Option<String>,
+}
+
+/// What a worker did.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct WorkerDid {
+    pub(crate) cpu: Option<CpuId>,
+    pub(crate) requests: u64,
+    pub(crate) cpu_time: Nanos,
+}
+
+impl Trial {
+    /// Starts the server, opens all flows, and sends what each source's schedule says.
+    ///
+    /// # Errors
+    /// If the server cannot start or end, or a source fails.
+    pub(crate) fn run(
+        &self,
+        site: &Site,
+        schedules: &[Vec<Due>],
+        stop: &AtomicBool,
+    ) -> Result<TrialOutcome, RunError> {
+        let server = self.start(site)?;
+        let address = server.local_addr();
+        let source = |_: &CpuId| {
+            let socket =
+                |_| TimedDatagrams::new(site.client_of(address)?).map_err(SocketError::doing("opening"));
+            let sockets = (0..self.flows).map(socket).collect::<Result<Vec<_>, _>>()?;
+            Ok(Source::new(sockets, self.payload_bytes))
+        };
+        let mut sources = self.sources.iter().map(source).collect::<Result<Vec<_>, SocketError>>()?;
+        let settling = vec![spaced(SETTLING * self.flows, SETTLING_GAP, self.flows); sources.len()];
+        self.send(&mut sources, &settling, stop)?;
+        thread::sleep(QUIET);
+        let before = server.report();
+        let (sent, without_priority) = self.send(&mut sources, schedules, stop)?;
+        thread::sleep(QUIET);
+        let after = server.report();
+        server.stop()?;
+        let workers = did(&before, &after, self.workers);
+        Ok(TrialOutcome { sent, workers, without_priority })
+    }
+
+    fn start(&self, site: &Site) -> Result<Running, RunError> {
+        let server = site.at_server(|address| {
+            let bytes = self.state_bytes;
+            Server::bind((address, 0))?
+                .policy(self.policy)
+                .workers(self.workers)
+                .longest_request(self.payload_bytes)
+                .state(move |_| vec![0_u8; bytes])
+                .start(echo)
+        })?;
+        Ok(server?)
+    }
+
+    /// Lets each source send its schedule, all at the same time.
+    fn send(
+        &self,
+        sources: &mut [Source],
+        schedules: &[Vec<Due>],
+        stop: &AtomicBool,
+    ) -> Result<(Vec<Sent>, Option<String>), RunError> {
+        // Until all threads are there.
+        let start = realtime::now() + QUIET;
+        thread::scope(|scope| {
+            let mut threads = Vec::new();
+            for ((source, schedule), &cpu) in sources.iter_mut().zip(schedules).zip(&self.sources) {
+                threads.push(scope.spawn(move || -> Result<_, RunError> {
+                    let _pinned = pin_to(cpu)?;
+                    let priority = realtime::RealTime::begin();
+                    let sent = source.run(schedule, start, stop)?;
+                    Ok((sent, priority.err().map(|error| error.to_string())))
+                }));
+            }
+            let (mut all, mut missing) = (Vec::new(), None);
+            for thread in threads {
+                let (sent, without) = thread.join().unwrap_or(Err(RunError::Panicked))?;
+                all.push(sent);
+                missing = missing.or(without);
+            }
+            Ok((all, missing))
+        })
+    }
+}
+
+/// What each of the first `workers` did between two reports.
+fn did(before: &Report, after: &Report, workers: usize) -> Vec<WorkerDid> {
+    let pairs = before.workers.iter().zip(&after.workers).take(workers);
+    let one = |(before, after): (&WorkerReport, &WorkerReport)| {
+        let time = |report: &WorkerReport| report.cpu_time.unwrap_or(Nanos(f64::NAN));
+        WorkerDid {
+            cpu: after.cpu,
+            requests: after.counts.requests - before.counts.requests,
+            cpu_time: time(after) - time(before),
+        }
+    };
+    pairs.map(one).collect()
+}
+
+impl WorkerDid {
+    /// Its processor time for each request, in nanoseconds; `None` if it had none, or the kernel does not tell.
+    pub(crate) fn each(&self) -> Option<f64> {
+        let each = self.cpu_time.0 / self.requests as f64;
+        (self.requests > 0 && each.is_finite()).then_some(each)
+    }
+}

@@ -1,0 +1,50 @@
+//! How the workers of a server share its UDP port.
+
+use core::fmt;
+use serde::{Deserialize, Serialize};
+use warmcore_costs::server::Waiting;
+
+/// Which worker gets a request. The name in brackets is that of Salehi, Kurose & Towsley 1994.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ServerPolicy {
+    /// A socket for each worker; each flow has its worker, chosen by a program of ours (Wired-Streams).
+    #[default]
+    ByFlow,
+    /// A socket for each worker; each flow has its worker, chosen by the kernel's hash (Wired-Streams).
+    KernelHash,
+    /// A socket for each worker; the worker of the processor on which the kernel received the packet.
+    ByCpu,
+    /// A shared socket; of the workers that sleep, the last to sleep is woken (Locking, MRU).
+    SharedLifo,
+    /// A shared socket; of the workers that sleep, the first to sleep is woken (Locking, LRU).
+    SharedFifo,
+}
+
+impl ServerPolicy {
+    /// All of them.
+    pub const ALL: [Self; 5] =
+        [Self::ByFlow, Self::KernelHash, Self::ByCpu, Self::SharedLifo, Self::SharedFifo];
+
+    /// How its workers wait.
+    #[must_use]
+    pub const fn waiting(self) -> Waiting {
+        match self {
+            Self::ByFlow | Self::KernelHash | Self::ByCpu => Waiting::Own,
+            Self::SharedLifo => Waiting::Lifo,
+            Self::SharedFifo => Waiting::Fifo,
+        }
+    }
+}
+
+impl fmt::Display for ServerPolicy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::ByFlow => "by-flow",
+            Self::KernelHash => "kernel-hash",
+            Self::ByCpu => "by-cpu",
+            Self::SharedLifo => "shared-lifo",
+            Self::SharedFifo => "shared-fifo",
+        })
+    }
+}

@@ -1,0 +1,108 @@
+//! Which way to share a port costs least at which rate, by prediction.
+
+use super::figures::ServerFigures;
+use super::predict::{PredictServerError, Predictor};
+use rayon::prelude::*;
+use std::sync::atomic::{AtomicBool, Ordering};
+use warmcore_costs::ServerCosts;
+use warmcore_scenario::ServerPolicy;
+use warmcore_units::{Estimate, PerSecond};
+
+/// The loads at which policies are compared, as fractions of the smallest capacity.
+const LOADS: [f64; 10] = [0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7];
+/// A saving smaller than this is none, whatever its interval.
+const NEGLIGIBLE: f64 = 0.03;
+
+/// The predictions for all policies, and what follows from them.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ServerAdvice {
+    /// Bytes of its flow's state that the handler uses.
+    pub state_bytes: usize,
+    /// The processors.
+    pub processors: usize,
+    /// By policy: the capacity.
+    pub capacities: Vec<(ServerPolicy, Estimate<PerSecond>)>,
+    /// By rate, ascending.
+    pub rates: Vec<RateAdvice>,
+}
+
+/// The policies at one rate.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RateAdvice {
+    /// The rate.
+    pub rate: PerSecond,
+    /// What each policy costs; those that do not keep up are left out.
+    pub figures: Vec<(ServerPolicy, ServerFigures)>,
+    /// The one with the least processor time for a request.
+    pub cheapest: Option<Cheapest>,
+}
+
+/// The policy that costs least, and how much less than others.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Cheapest {
+    /// The policy.
+    pub policy: ServerPolicy,
+    /// What it saves of the processor time of each other policy, as a fraction; with the interval that the costs give.
+    pub savings: Vec<(ServerPolicy, Estimate<f64>)>,
+}
+
+impl Cheapest {
+    /// The saving over the policy that costs most.
+    #[must_use]
+    pub fn most(&self) -> Option<(ServerPolicy, Estimate<f64>)> {
+        self.savings.iter().copied().max_by(|one, other| one.1.mean.total_cmp(&other.1.mean))
+    }
+
+    /// The policies that it cannot be told from: the saving is negligible, or its interval includes none.
+    pub fn equals(&self) -> impl Iterator<Item = ServerPolicy> {
+        let is_equal = |saving: &Estimate<f64>| {
+            saving.mean < NEGLIGIBLE || saving.half_width.is_none_or(|half| half >= saving.mean)
+        };
+        self.savings.iter().filter(move |(_, saving)| is_equal(saving)).map(|(policy, _)| *policy)
+    }
+}
+
+/// Predicts all policies at rates from a hundredth of the smallest capacity.
+///
+/// # Errors
+/// If the costs lack something, or `stop` is set.
+pub fn advise(
+    costs: &ServerCosts,
+    processors: usize,
+    seed: u64,
+    stop: &AtomicBool,
+) -> Result<ServerAdvice, PredictServerError> {
+    let predictor = Predictor::new(costs, processors, seed)?;
+    let capacity = |policy: ServerPolicy| Ok((policy, predictor.capacity(policy)?));
+    let capacities =
+        ServerPolicy::ALL.into_iter().map(capacity).collect::<Result<Vec<_>, PredictServerError>>()?;
+    let least = capacities.iter().map(|(_, capacity)| capacity.mean.0).fold(f64::INFINITY, f64::min);
+    let rates = LOADS
+        .into_par_iter()
+        .map(|load| {
+            if stop.load(Ordering::Relaxed) {
+                return Err(PredictServerError::Interrupted);
+            }
+            at(&predictor, PerSecond(least * load))
+        })
+        .collect::<Result<Vec<_>, _>>()?;
+    Ok(ServerAdvice { state_bytes: costs.state_bytes, processors, capacities, rates })
+}
+
+fn at(predictor: &Predictor<'_>, rate: PerSecond) -> Result<RateAdvice, PredictServerError> {
+    let mut all = Vec::new();
+    for policy in ServerPolicy::ALL {
+        if let Some(predicted) = predictor.with_draws(policy, rate)? {
+            all.push((policy, predicted));
+        }
+    }
+    let cpu = |figures: &ServerFigures| figures.cpu().mean.0;
+    let least = all.iter().min_by(|one, other| cpu(&one.1.figures).total_cmp(&cpu(&other.1.figures)));
+    let cheapest = least.map(|(policy, least)| {
+        let others = all.iter().filter(|(other, _)| other != policy);
+        let savings = others.map(|(other, predicted)| (*other, least.saving_over(predicted))).collect();
+        Cheapest { policy: *policy, savings }
+    });
+    let figures = all.iter().map(|(policy, predicted)| (*policy, predicted.figures)).collect();
+    Ok(RateAdvice { rate, figures, cheapest })
+}

@@ -1,0 +1,187 @@
+//! Which way to share a port to use at which rate, in words and pictures.
+
+use super::charts::{CPU, DELAY, Line};
+use super::in_words;
+use crate::server::advice::{RateAdvice, ServerAdvice};
+use warmcore_record::chart::Style;
+use warmcore_record::table::{Cell, Row};
+use warmcore_record::{Block, Chart, Section, Table};
+use warmcore_scenario::ServerPolicy;
+use warmcore_units::{Estimate, Nanos};
+
+/// The load at which the first sentence speaks, as a fraction of the smallest capacity.
+const SPOKEN: f64 = 0.5;
+
+/// The answer in a sentence or two.
+#[must_use]
+pub fn headline(advice: &ServerAdvice) -> String {
+    let Some(at) = spoken(advice) else {
+        return "No way to share a port keeps up with any of the rates that were predicted.".to_owned();
+    };
+    let Some(cheapest) = &at.cheapest else { return "No policy keeps up.".to_owned() };
+    let mut text = match cheapest.most() {
+        Some((other, saving)) if !cheapest.equals().any(|equal| equal == other) => format!(
+            "At {} requests a second, {} takes {} less processor time than {}.",
+            rounded(at.rate.0),
+            in_words(cheapest.policy),
+            share(saving),
+            in_words(other)
+        ),
+        _ => format!(
+            "At {} requests a second, all ways to share a port cost the same, as far as the costs are known.",
+            rounded(at.rate.0)
+        ),
+    };
+    let low = advice.rates.first().and_then(|at| at.cheapest.as_ref());
+    if let Some(low) = low.filter(|low| low.policy != cheapest.policy)
+        && !low.equals().any(|equal| equal == cheapest.policy)
+        && let Some(last) = last_of(advice, low.policy)
+    {
+        text += &format!(" Up to {}, use {}.", rounded(last), in_words(low.policy));
+    }
+    let quickest = at.figures.iter().min_by(|one, other| delay(one).total_cmp(&delay(other)));
+    if let Some((policy, figures)) = quickest.filter(|(policy, _)| *policy != cheapest.policy) {
+        text +=
+            &format!(" Requests wait least with {}: {} on average.", in_words(*policy), figures.delay.mean);
+    }
+    text
+}
+
+fn delay(of: &(ServerPolicy, crate::server::figures::ServerFigures)) -> f64 {
+    of.1.delay.mean.0
+}
+
+/// The rate that the headline speaks of: the one nearest below [`SPOKEN`] of the smallest capacity at which someone keeps up.
+fn spoken(advice: &ServerAdvice) -> Option<&RateAdvice> {
+    let least = advice.capacities.iter().map(|(_, capacity)| capacity.mean.0).fold(f64::INFINITY, f64::min);
+    let below = advice.rates.iter().filter(|at| at.rate.0 <= least * SPOKEN * 1.01 && at.cheapest.is_some());
+    below.last()
+}
+
+/// The highest of the lowest rates at all of which `policy` is the cheapest.
+fn last_of(advice: &ServerAdvice, policy: ServerPolicy) -> Option<f64> {
+    let is_cheapest =
+        |at: &&RateAdvice| at.cheapest.as_ref().is_some_and(|cheapest| cheapest.policy == policy);
+    advice.rates.iter().take_while(is_cheapest).last().map(|at| at.rate.0)
+}
+
+/// A rate with two digits that count, and its thousands apart.
+fn rounded(rate: f64) -> String {
+    let digits = 10_f64.powf(rate.max(1.0).log10().floor() - 1.0);
+    let whole = ((rate / digits).round() * digits) as u64;
+    let text = whole.to_string();
+    let groups: Vec<&str> = text
+        .as_bytes()
+        .rchunks(3)
+        .rev()
+        .map(|group| core::str::from_utf8(group).unwrap_or_default())
+        .collect();
+    groups.join(",")
+}
+
+fn share(saving: Estimate<f64>) -> String {
+    let half = saving.half_width.map_or_else(String::new, |half| format!(" ± {:.0}%", half * 100.0));
+    format!("{:.0}%{half}", saving.mean * 100.0)
+}
+
+/// The chart that shows the answer.
+#[must_use]
+pub fn chart(advice: &[ServerAdvice]) -> Chart {
+    CPU.chart(
+        "What worker, softirq and the sender's call take for a request; lower is better. Bands are 95% intervals.",
+        "Handler",
+        views(advice),
+    )
+}
+
+fn views(advice: &[ServerAdvice]) -> Vec<(String, Vec<Line>)> {
+    let lines = |advice: &ServerAdvice| {
+        let line = |(colour, policy): (usize, ServerPolicy)| {
+            let of = |at: &RateAdvice| {
+                let found = at.figures.iter().find(|(other, _)| *other == policy);
+                found.map(|(_, figures)| (at.rate, *figures))
+            };
+            let figures = advice.rates.iter().filter_map(of).collect();
+            Line { name: policy.to_string(), style: Style::Line, colour, figures }
+        };
+        ServerPolicy::ALL.into_iter().enumerate().map(line).collect()
+    };
+    advice.iter().map(|advice| (handler(advice.state_bytes), lines(advice))).collect()
+}
+
+/// The handler in words.
+#[must_use]
+pub fn handler(state_bytes: usize) -> String {
+    match state_bytes {
+        0 => "echo".to_owned(),
+        bytes if bytes % 1024 == 0 => format!("{} KiB of its flow's state", bytes >> 10),
+        bytes => format!("{bytes} bytes of its flow's state"),
+    }
+}
+
+/// The section on a server, for a reader who does not know the mechanisms.
+#[must_use]
+pub fn section(advice: &[ServerAdvice], notes: &[String]) -> Section {
+    let tables = advice.iter().map(|advice| Block::Table(table(advice)));
+    Section {
+        heading: "Your server: which way to share its port".to_owned(),
+        anchor: "server".to_owned(),
+        intro: vec![
+            "A request comes through the kernel: a softirq on one processor puts it into a socket, and a worker of the server, \
+             there or elsewhere, is woken up, receives it, handles it, and replies. Workers can share one socket, and the last \
+             or the first to sleep is woken first; or each has a socket of its own, and a hash, a program, or the processor on which \
+             a packet arrived decides which."
+                .to_owned(),
+            "What single requests and short bursts cost was measured on this machine, where caches are hot or have cooled down while \
+             nothing ran. Random requests at each rate were then simulated with these costs. Intervals are those of \
+             the costs."
+                .to_owned(),
+        ],
+        blocks: notes
+            .iter()
+            .cloned()
+            .map(Block::Note)
+            .chain([Block::Chart(DELAY.chart(
+                "From the time at which a request is due until its reply is back.",
+                "Handler",
+                views(advice),
+            ))])
+            .chain(tables)
+            .collect(),
+        folded: false,
+    }
+}
+
+fn table(advice: &ServerAdvice) -> Table {
+    let row = |at: &RateAdvice| {
+        let cell = |policy: ServerPolicy| {
+            let found = at.figures.iter().find(|(other, _)| *other == policy);
+            found.map_or(Cell::missing("does not keep up"), |(_, figures)| {
+                let cpu = figures.cpu();
+                let half = cpu.half_width.map(Nanos::micros).filter(|half| half.is_finite());
+                Cell::value(Estimate { mean: cpu.mean.micros(), half_width: half }, 1)
+            })
+        };
+        let cheapest = at.cheapest.as_ref().map_or_else(String::new, |cheapest| {
+            let equals: Vec<String> = cheapest.equals().map(|policy| policy.to_string()).collect();
+            let or = if equals.is_empty() { String::new() } else { format!(" (or {})", equals.join(", ")) };
+            format!("{}{or}", cheapest.policy)
+        });
+        let cells = ServerPolicy::ALL.into_iter().map(cell).chain([Cell::text(cheapest)]).collect();
+        Row::new(rounded(at.rate.0), cells)
+    };
+    let names = ServerPolicy::ALL.map(|policy| policy.to_string());
+    Table {
+        id: format!("server-{}", advice.state_bytes),
+        caption: format!(
+            "Processor time for a request, in µs, by requests per second; handler: {}; {} processors",
+            handler(advice.state_bytes),
+            advice.processors
+        ),
+        header: Table::simple_header(
+            ["requests/s".to_owned()].into_iter().chain(names).chain(["cheapest".to_owned()]),
+        ),
+        rows: advice.rates.iter().map(row).collect(),
+        notes: Vec::new(),
+    }
+}
