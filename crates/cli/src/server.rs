@@ -13,9 +13,10 @@ use core::time::Duration;
 use miette::{IntoDiagnostic, WrapErr};
 use std::sync::atomic::AtomicBool;
 use warmcore_costs::{ServerCosts, SocketProfile};
-use warmcore_measure::{Progress, SocketPlan, calibrate_sockets};
+use warmcore_measure::{CalibrateError, Progress, SocketPlan, calibrate_sockets};
 use warmcore_runtime::from_scenario::usable_cores;
 use warmcore_scenario::{DriverKind, ProfileSource};
+use warmcore_topology::Machine;
 use warmcore_units::CpuId;
 
 /// Whether the flags ask for a server on the kernel's sockets.
@@ -156,13 +157,23 @@ impl Served {
             payload_bytes: self.payload_bytes.unwrap_or(plan.payload_bytes),
             ..plan.servers_only(vec![self.state_bytes])
         };
-        let bar = progress::bar("measuring");
-        let mut observer = |at: Progress| {
-            bar.set_message(at.stage);
-            progress::set(&bar, at.done);
-        };
-        let profile = calibrate_sockets(&machine, &plan, &mut observer, stop);
-        bar.finish_and_clear();
+        let profile = measure(&machine, &plan, stop);
         profile.into_diagnostic().wrap_err("cannot measure what requests cost on this machine")
     }
+}
+
+/// Measures the kernel's path, and shows how far that is.
+pub(crate) fn measure(
+    machine: &Machine,
+    plan: &SocketPlan,
+    stop: &AtomicBool,
+) -> Result<SocketProfile, CalibrateError> {
+    let bar = progress::bar("measuring");
+    let mut observer = |at: Progress| {
+        bar.set_message(at.stage);
+        progress::set(&bar, at.done);
+    };
+    let profile = calibrate_sockets(machine, plan, &mut observer, stop);
+    bar.finish_and_clear();
+    profile
 }

@@ -6,17 +6,20 @@ use crate::args::StudyArguments;
 use crate::calibrate::{existing, look_at_machine, measure, try_program, words};
 use crate::folder::{Folder, RESULTS};
 use crate::misuse::{OrMisuse, refuse_repeats};
-use crate::{documents, flags, interrupt, json, progress, provenance, terminal, unused_options};
+use crate::{
+    documents, flags, interrupt, json, messages, progress, provenance, server, terminal, unused_options,
+};
 use interrupted::InterruptedStudy;
 use miette::{IntoDiagnostic, WrapErr};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
-use warmcore_costs::Profile;
-use warmcore_measure::CalibrationPlan;
+use warmcore_costs::{Profile, SocketProfile};
+use warmcore_measure::{CalibrateError, CalibrationPlan, SocketPlan};
 use warmcore_record::Existing;
 use warmcore_scenario::document::Checked;
 use warmcore_scenario::{ProfileSource, Study};
 use warmcore_study::predictions::PredictError;
+use warmcore_study::server::advice::ServerFindings;
 use warmcore_study::{Findings, conclude, present, results};
 use warmcore_topology::Machine;
 
@@ -46,6 +49,10 @@ pub(crate) fn run(arguments: &StudyArguments) -> miette::Result<()> {
     // Written at once, so that they survive whatever comes after.
     folder.write(PROFILE, toml::to_string(&profile).into_diagnostic()?.as_bytes())?;
     folder.write(SCENARIO, toml::to_string(&study).into_diagnostic()?.as_bytes())?;
+    let sockets = match is_measured {
+        true => sockets(&study, arguments, earlier.is_some(), &folder, stop)?,
+        false => None,
+    };
 
     let bar = progress::bar("predicting");
     let tell = |done: usize, of: usize| progress::set(&bar, done as f64 / of as f64);
@@ -58,7 +65,13 @@ pub(crate) fn run(arguments: &StudyArguments) -> miette::Result<()> {
     };
     // What was measured is not lost.
     let findings = findings.wrap_err("cannot predict");
-    let findings = findings.map_err(|error| if is_measured { error } else { folder.taken_back(error) })?;
+    let mut findings =
+        findings.map_err(|error| if is_measured { error } else { folder.taken_back(error) })?;
+    if let Some(sockets) = &sockets {
+        findings.servers =
+            ServerFindings::new(sockets, findings.measured_processors as usize, study.seed, stop)
+                .into_diagnostic()?;
+    }
 
     let summary = json::pretty(&results::Summary::new(&findings))?;
     write(&folder, &study, &findings, &summary)?;
@@ -74,7 +87,8 @@ const REPORT: &str = "report.html";
 const PROFILE: &str = "profile.toml";
 const SUMMARY: &str = "summary.json";
 const SCENARIO: &str = "study.toml";
-const FILES: [&str; 6] = [REPORT, PROFILE, RESULTS.parquet, RESULTS.csv, SUMMARY, SCENARIO];
+const SOCKETS: &str = "udp-socket.toml";
+const FILES: [&str; 7] = [REPORT, PROFILE, SOCKETS, RESULTS.parquet, RESULTS.csv, SUMMARY, SCENARIO];
 
 /// The scenario that the arguments ask for. Its processors are empty if nothing names them.
 fn scenario(arguments: &StudyArguments) -> miette::Result<Study> {
@@ -144,6 +158,34 @@ fn measured(
     let packets = CalibrationPlan::standard().packets();
     let profile = measure(&machine, &study.calibration, packets, study.seed, stop)?;
     Ok((profile, Some(machine)))
+}
+
+/// The costs of requests to a server on the kernel's sockets; `None` if they cannot be measured here, which is said.
+fn sockets(
+    study: &Study,
+    arguments: &StudyArguments,
+    goes_on: bool,
+    folder: &Folder,
+    stop: &AtomicBool,
+) -> miette::Result<Option<SocketProfile>> {
+    let file = folder.file(SOCKETS);
+    if goes_on && file.exists() {
+        return documents::read(&file).map(Some);
+    }
+    let machine = look_at_machine(true)?;
+    let plan = if arguments.quick { SocketPlan::within_quick_study() } else { SocketPlan::within_study() };
+    let plan = SocketPlan { seed: study.seed, ..plan };
+    match server::measure(&machine, &plan, stop) {
+        Ok(profile) => {
+            folder.write(SOCKETS, toml::to_string(&profile).into_diagnostic()?.as_bytes())?;
+            Ok(Some(profile))
+        }
+        Err(CalibrateError::Interrupted) => Err(interrupted::report()),
+        Err(error) => {
+            messages::note(format_args!("the kernel's path is not in the report: {error}"));
+            Ok(None)
+        }
+    }
 }
 
 /// Puts into `study` what follows from its costs: as it is written beside them, it can be repeated from there.

@@ -20,6 +20,7 @@ mod rounds;
 mod run;
 mod schedule;
 mod source;
+mod stall;
 mod steal;
 mod trial;
 

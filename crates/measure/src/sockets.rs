@@ -126,6 +126,18 @@ impl SocketPlan {
         }
     }
 
+    /// The part of a study that is about the kernel's path: a minute.
+    #[must_use]
+    pub fn within_study() -> Self {
+        Self { budget: Duration::ZERO, server_budget: Duration::from_secs(25), ..Self::standard() }
+    }
+
+    /// That of a quick study: 20 seconds.
+    #[must_use]
+    pub fn within_quick_study() -> Self {
+        Self { budget: Duration::ZERO, server_budget: Duration::from_secs(15), ..Self::quick() }
+    }
+
     /// The same for the costs of requests to servers with these `handlers` alone, without the parts of a datagram's way.
     #[must_use]
     pub fn servers_only(self, handlers: Vec<usize>) -> Self {

@@ -36,6 +36,7 @@ pub mod sweep;
 use decide::Advice;
 use predict::OnProgress;
 use predictions::{HostPredictions, PredictError};
+use server::advice::ServerFindings;
 use std::sync::atomic::AtomicBool;
 use streams::ManyStreams;
 use warmcore_costs::Profile;
@@ -58,6 +59,8 @@ pub struct Findings {
     /// How many processors there were to measure on; for more, predictions are extrapolated. Of a
     /// profile whose machine is not at hand, as many as its costs need.
     pub measured_processors: u32,
+    /// Which way to share its port suits a server on the kernel's sockets; empty if its costs were not measured.
+    pub servers: ServerFindings,
 }
 
 /// How many times as long as looking at more streams choosing takes, roughly.
@@ -85,5 +88,13 @@ pub fn conclude(
         .transpose()?;
     let cores = machine.as_ref().and_then(|machine| u32::try_from(machine.usable_cores().len()).ok());
     let measured_processors = cores.unwrap_or(if profile.is_complete() { 2 } else { 1 });
-    Ok(Findings { profile, machine, hosts, advice, many_streams, measured_processors })
+    Ok(Findings {
+        profile,
+        machine,
+        hosts,
+        advice,
+        many_streams,
+        measured_processors,
+        servers: ServerFindings::default(),
+    })
 }

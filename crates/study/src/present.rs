@@ -27,8 +27,10 @@ pub mod verdict;
 
 use crate::Findings;
 use crate::costs::draw::BETWEEN_STUDIES;
+use crate::server::advice::ServerFindings;
+use crate::server::present::advised;
 use warmcore_costs::profile::Kind;
-use warmcore_record::{Block, Document, Manifest, ReportVerdict, Section};
+use warmcore_record::{Block, Chart, Document, Manifest, ReportVerdict, Section};
 
 /// The report on `findings`, with its provenance.
 #[must_use]
@@ -44,9 +46,10 @@ pub fn document(findings: &Findings, manifest: Manifest) -> Document {
     Document {
         title: "On which processor should protocol work run?".to_owned(),
         subtitle: subject,
-        verdict: ReportVerdict { chart: lead::chart(findings), ..verdict::verdict(findings) },
-        sections: other_processor_counts(findings)
+        verdict: ReportVerdict { chart: chart(findings), ..verdict::verdict(findings) },
+        sections: server_section(findings)
             .into_iter()
+            .chain(other_processor_counts(findings))
             .chain([
                 question(),
                 curves::section(findings),
@@ -58,6 +61,33 @@ pub fn document(findings: &Findings, manifest: Manifest) -> Document {
             .collect(),
         manifest,
     }
+}
+
+/// The chart of the verdict: that of a server on the kernel's sockets, if its costs are known.
+fn chart(findings: &Findings) -> Option<Chart> {
+    match &findings.servers.advice[..] {
+        [] => lead::chart(findings),
+        advice => Some(advised::chart(advice)),
+    }
+}
+
+/// The server, with the chart of the path in memory, which then does not lead.
+fn server_section(findings: &Findings) -> Vec<Section> {
+    let ServerFindings { advice, notes } = &findings.servers;
+    if advice.is_empty() {
+        return Vec::new();
+    }
+    let microscope = Section {
+        heading: "Under the microscope: a receive path in memory".to_owned(),
+        anchor: "microscope".to_owned(),
+        intro: vec![
+            "The same question without a kernel around it: a UDP/IP stack in user space receives packets that lie in memory.              Here caches are nearly all that costs, so their effect is seen most clearly. The rest of this report is about              that path."
+                .to_owned(),
+        ],
+        blocks: lead::chart(findings).map(Block::Chart).into_iter().collect(),
+        folded: false,
+    };
+    vec![advised::section(advice, notes), microscope]
 }
 
 /// The advice for other numbers of processors, if the user asked for some.

@@ -7,6 +7,7 @@ use crate::decide::{Advice, Gain, Ordinary, Region};
 use crate::grade::Quality;
 use crate::point::ended;
 use crate::present::verdict::verdict;
+use crate::server::results::ServerAdviceSummary;
 use crate::streams::ChoiceWithMoreStreams;
 use serde::Serialize;
 use warmcore_record::columns::ColumnsError;
@@ -62,6 +63,8 @@ pub struct Summary<'a> {
     advice: Vec<HostSummary>,
     /// How the first advice changes with more streams than processors.
     many_streams: Option<StreamsSummary>,
+    /// By handler, a server on the kernel's sockets; empty if its costs were not measured.
+    servers: Vec<ServerAdviceSummary>,
 }
 
 #[derive(Serialize, Debug)]
@@ -172,6 +175,7 @@ impl<'a> Summary<'a> {
                 between_studies: BETWEEN_STUDIES,
             },
             advice: findings.advice.iter().map(|advice| HostSummary::new(findings, advice)).collect(),
+            servers: findings.servers.advice.iter().map(ServerAdviceSummary::new).collect(),
             many_streams: findings
                 .many_streams
                 .as_ref()

@@ -4,10 +4,10 @@ use super::{existing, look_at_machine};
 use crate::args::CalibrateArguments;
 use crate::misuse::OrMisuse;
 use crate::unused_options::refuse;
-use crate::{folder, interrupt, json, progress, terminal};
+use crate::{folder, interrupt, json, server, terminal};
 use miette::{IntoDiagnostic, WrapErr};
 use std::path::Path;
-use warmcore_measure::{Progress, SocketPlan, calibrate_sockets};
+use warmcore_measure::SocketPlan;
 use warmcore_record::atomic_file;
 
 /// Where the profile goes if nothing else is said. It is no profile of the stack's, which other commands look for.
@@ -31,13 +31,7 @@ pub(super) fn run(arguments: &CalibrateArguments) -> miette::Result<()> {
 
     let stop = interrupt::catch()?;
     let machine = look_at_machine(arguments.output.json)?;
-    let bar = progress::bar("measuring");
-    let mut observer = |at: Progress| {
-        bar.set_message(at.stage);
-        progress::set(&bar, at.done);
-    };
-    let profile = calibrate_sockets(&machine, &plan, &mut observer, stop);
-    bar.finish_and_clear();
+    let profile = server::measure(&machine, &plan, stop);
     let profile = profile.into_diagnostic().wrap_err("cannot measure the kernel's path on this machine")?;
     let text = toml::to_string(&profile).into_diagnostic()?;
     folder::write(out, text.as_bytes(), existing)?;

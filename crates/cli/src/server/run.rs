@@ -30,6 +30,7 @@ struct Ran {
     seconds: f64,
     requests: usize,
     lost: usize,
+    disturbed_share: f64,
     throughput_per_s: f64,
     mean_delay_us: f64,
     p50_delay_us: f64,
@@ -98,6 +99,7 @@ impl Ran {
             seconds: load.long.as_secs_f64(),
             requests: figures.requests,
             lost: figures.lost,
+            disturbed_share: figures.disturbed,
             throughput_per_s: figures.throughput.0,
             mean_delay_us: figures.delay.micros(),
             p50_delay_us: figures.p50.micros(),
@@ -111,11 +113,15 @@ impl Ran {
 
 fn words(sharing: ServerPolicy, load: &Load, figures: &LoadFigures) -> String {
     let LoadFigures { requests, lost, delay, p50, p99, worker_cpu, call, here, throughput, .. } = figures;
+    let disturbed = match (figures.disturbed * 100.0).round() {
+        0.0 => String::new(),
+        share => format!("The machine stood still: {share}% of the requests are left out of the delays.\n"),
+    };
     format!(
         "{sharing} on {} processors at {}: {requests} requests, {lost} lost, {throughput} answered.\n\
          Delay from when a request was due until its reply was back: mean {delay}, median {p50}, 99th percentile {p99}.\n\
          Processor time for a request: {worker_cpu} of the workers, {call} of the call that sends it, softirq included.\n\
-         {:.0}% were handled on the processor that received them.\n",
+         {:.0}% were handled on the processor that received them.\n{disturbed}",
         load.cpus.len(),
         load.rate,
         here * 100.0

@@ -3,7 +3,7 @@
 use crate::error::RunError;
 use crate::requests::FLOWS;
 use crate::requests::schedule::random;
-use crate::requests::source::Request;
+use crate::requests::stall::Stalls;
 use crate::requests::trial::{Trial, TrialOutcome};
 use crate::sockets::site::Site;
 use core::sync::atomic::AtomicBool;
@@ -39,6 +39,8 @@ pub struct LoadFigures {
     pub requests: usize,
     /// Of them, those without a reply.
     pub lost: usize,
+    /// The share of requests that a stall of the machine delayed, which delays do not count.
+    pub disturbed: f64,
     /// Mean delay, from the time at which a request was due until its reply was at the source.
     pub delay: Nanos,
     /// Half of the requests have a smaller delay.
@@ -104,35 +106,37 @@ impl LoadSite {
 }
 
 fn figures(outcome: &TrialOutcome, cpus: &[CpuId]) -> Option<LoadFigures> {
-    let by_source = || outcome.sent.iter().zip(cpus).map(|(sent, cpu)| (&sent.requests, *cpu));
-    let requests: usize = by_source().map(|(requests, _)| requests.len()).sum();
-    let answered = |(requests, cpu): (&'_ Vec<Request>, CpuId)| -> Vec<(f64, bool, f64)> {
-        let one = |request: &Request| {
-            let (reply, worker) = request.replied?;
-            let worker = outcome.workers.get(worker)?.cpu;
-            Some((reply - request.due, worker == Some(cpu), reply))
-        };
-        requests.iter().filter_map(one).collect()
+    let all = || {
+        outcome.sent.iter().zip(cpus).flat_map(|(sent, cpu)| sent.requests.iter().map(move |of| (of, *cpu)))
     };
-    let answered: Vec<(f64, bool, f64)> = by_source().flat_map(answered).collect();
-    let mut delays: Vec<f64> = answered.iter().map(|(delay, ..)| *delay).collect();
+    let stalls = Stalls::of(outcome.sent.iter().map(|sent| &sent.requests[..]));
+    let (requests, mut answered, mut here, mut last) = (all().count(), 0_usize, 0_usize, 0.0_f64);
+    let (mut delays, mut calls) = (Vec::with_capacity(requests), 0.0);
+    for (request, cpu) in all() {
+        calls += request.ended - request.began;
+        let Some((reply, worker)) = request.replied else { continue };
+        answered += 1;
+        last = last.max(reply);
+        here += usize::from(outcome.workers.get(worker).and_then(|worker| worker.cpu) == Some(cpu));
+        if !stalls.delayed(request.due) {
+            delays.push(reply - request.due);
+        }
+    }
     delays.sort_by(f64::total_cmp);
     let count = delays.len() as f64;
     let quantile = |share: f64| delays.get((count * share) as usize).map(|delay| Nanos(*delay));
-    let calls: f64 =
-        by_source().flat_map(|(requests, _)| requests).map(|request| request.ended - request.began).sum();
     let workers: f64 = outcome.workers.iter().map(|worker| worker.cpu_time.0).sum();
-    let last = answered.iter().map(|(.., reply)| *reply).fold(0.0, f64::max);
     Some(LoadFigures {
         requests,
-        lost: requests - delays.len(),
+        lost: requests - answered,
+        disturbed: 1.0 - count / answered as f64,
         delay: Nanos(delays.iter().sum::<f64>() / count),
         p50: quantile(0.5)?,
         p99: quantile(0.99)?,
-        worker_cpu: Nanos(workers / count),
+        worker_cpu: Nanos(workers / answered as f64),
         call: Nanos(calls / requests as f64),
-        here: answered.iter().filter(|(_, here, _)| *here).count() as f64 / count,
-        throughput: PerSecond(count / (last * 1e-9)),
+        here: here as f64 / answered as f64,
+        throughput: PerSecond(answered as f64 / (last * 1e-9)),
         without_priority: outcome.without_priority.clone(),
     })
 }

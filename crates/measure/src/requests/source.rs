@@ -127,7 +127,10 @@ impl Source {
             if realtime::now() + READING < moment {
                 self.read_one_flow(start, &mut requests)?;
             }
-            realtime::sleep_until(moment);
+            // A sleep that is over at once costs a timer all the same.
+            if realtime::now() < moment {
+                realtime::sleep_until(moment);
+            }
             self.buffer[..8].copy_from_slice(&(number as u64).to_le_bytes());
             let (began, sent) = (realtime::now(), self.flows[flow].socket.socket().send(&self.buffer));
             let ended = realtime::now();

@@ -10,6 +10,7 @@ use crate::present::actions::{actions, capitalised};
 use crate::present::headline::{confidence, headline};
 use crate::present::phrases::{factor, in_brief, ordinary_load, processors, saved};
 use crate::present::scope::scope;
+use crate::server::present::advised;
 use warmcore_costs::profile::Kind;
 use warmcore_record::document::{KeyFigure, ReportVerdict, Statement};
 use warmcore_scenario::Combination;
@@ -24,7 +25,7 @@ pub fn verdict(findings: &Findings) -> ReportVerdict {
     let Some(advice) = findings.advice.first() else {
         return ReportVerdict { headline: "Nothing was predicted.".to_owned(), ..ReportVerdict::default() };
     };
-    ReportVerdict {
+    let in_memory = ReportVerdict {
         headline: headline(findings, advice),
         confidence: confidence(findings, advice),
         scope: scope(findings),
@@ -32,7 +33,8 @@ pub fn verdict(findings: &Findings) -> ReportVerdict {
         statements: lines(findings, advice, ""),
         actions: actions(findings),
         ..ReportVerdict::default()
-    }
+    };
+    advised::leading(&findings.servers, in_memory)
 }
 
 /// The advice for all other numbers of processors.

@@ -4,7 +4,8 @@ use super::figures::ServerFigures;
 use super::predict::{PredictServerError, Predictor};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
-use warmcore_costs::ServerCosts;
+use warmcore_costs::socket::Network;
+use warmcore_costs::{ServerCosts, SocketProfile};
 use warmcore_scenario::ServerPolicy;
 use warmcore_units::{Estimate, PerSecond};
 
@@ -24,6 +25,35 @@ pub struct ServerAdvice {
     pub capacities: Vec<(ServerPolicy, Estimate<PerSecond>)>,
     /// By rate, ascending.
     pub rates: Vec<RateAdvice>,
+}
+
+/// The advice for each handler whose costs are known.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct ServerFindings {
+    /// By handler.
+    pub advice: Vec<ServerAdvice>,
+    /// What a reader should know about the costs.
+    pub notes: Vec<String>,
+}
+
+impl ServerFindings {
+    /// The advice for each handler of `profile`, on this number of processors.
+    ///
+    /// # Errors
+    /// As [`advise`].
+    pub fn new(
+        profile: &SocketProfile,
+        processors: usize,
+        seed: u64,
+        stop: &AtomicBool,
+    ) -> Result<Self, PredictServerError> {
+        let advice = profile.servers.iter().map(|costs| advise(costs, processors, seed, stop));
+        let mut notes = Vec::new();
+        if profile.network == Network::Loopback {
+            notes.push("Requests crossed loopback, as no network of our own could be made.".to_owned());
+        }
+        Ok(Self { advice: advice.collect::<Result<_, _>>()?, notes })
+    }
 }
 
 /// The policies at one rate.

@@ -156,6 +156,7 @@ pub fn compare(
         }
         for (compared, runs) in compared.iter_mut().zip(runs) {
             let requests: usize = runs.iter().map(|run| run.requests).sum();
+            let disturbed = runs.iter().map(|run| run.disturbed).sum::<f64>() / runs.len().max(1) as f64;
             let lost: usize = runs.iter().map(|run| run.lost).sum();
             notes.extend(without_priority(&runs).filter(|note| !notes.contains(note)));
             compared.points.push(ServerPoint {
@@ -164,6 +165,7 @@ pub fn compare(
                 predicted: predictor.predict(compared.policy, rate)?,
                 measured: ServerFigures::from_runs(&runs),
                 lost: lost as f64 / requests.max(1) as f64,
+                disturbed,
             });
         }
     }

@@ -10,6 +10,9 @@ pub const LIMIT: f64 = 0.2;
 /// Most requests that may be lost for a run to be compared, as a share.
 const LOST: f64 = 1e-3;
 
+/// The largest share of requests that stalls may delay.
+const DISTURBED: f64 = 0.25;
+
 /// One load, predicted and measured.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ServerPoint {
@@ -23,6 +26,8 @@ pub struct ServerPoint {
     pub measured: Option<ServerFigures>,
     /// The share of requests without a reply, in all runs.
     pub lost: f64,
+    /// The share of requests that stalls of the machine delayed, which are left out of the delays.
+    pub disturbed: f64,
 }
 
 /// The quantities that are judged.
@@ -89,6 +94,8 @@ impl ServerPoint {
             Some("no request was answered")
         } else if self.predicted.is_none() {
             Some("the server does not keep up, as predicted")
+        } else if self.disturbed > DISTURBED {
+            Some("the machine stood still too often")
         } else if self.lost > LOST {
             Some("requests were lost")
         } else {

@@ -1,11 +1,14 @@
 //! The figures of a comparison for other programs.
 
+use super::advice::{RateAdvice, ServerAdvice};
 use super::best::{Best, best};
 use super::compare::ServerComparison;
 use super::figures::ServerFigures;
 use super::point::{JudgedQuantity, ServerPoint, Term};
+use super::present::advised;
 use serde::Serialize;
 use warmcore_record::columns::{Column, Columns, ColumnsError};
+use warmcore_scenario::ServerPolicy;
 use warmcore_units::{Estimate, Nanos};
 
 /// A time in microseconds.
@@ -44,6 +47,8 @@ pub struct PointSummary {
     /// The part that is furthest off, if the point is off.
     term: Option<String>,
     lost: f64,
+    /// The share of requests that stalls of the machine delayed, which are left out of the delays.
+    disturbed: f64,
 }
 
 /// The best policy at one rate.
@@ -66,6 +71,56 @@ pub struct ServerSummary {
     pub points: Vec<PointSummary>,
     best: Vec<BestSummary>,
     notes: Vec<String>,
+}
+
+/// Which way to share a port costs least, as a study prints it.
+#[derive(Clone, Debug, Serialize)]
+pub struct ServerAdviceSummary {
+    state_bytes: usize,
+    processors: usize,
+    headline: String,
+    rates: Vec<RateSummary>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct RateSummary {
+    rate_per_s: f64,
+    cheapest: Option<ServerPolicy>,
+    /// What the cheapest saves of each other policy's processor time, as a fraction.
+    savings: Vec<(ServerPolicy, Estimate<f64>)>,
+    /// Processor time for a request, in µs, and mean delay.
+    policies: Vec<PolicySummary>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct PolicySummary {
+    policy: ServerPolicy,
+    cpu: Micros,
+    delay: Micros,
+}
+
+impl ServerAdviceSummary {
+    /// The figures of `advice`.
+    #[must_use]
+    pub fn new(advice: &ServerAdvice) -> Self {
+        let policy = |(policy, figures): &(ServerPolicy, ServerFigures)| PolicySummary {
+            policy: *policy,
+            cpu: Micros::new(figures.cpu()),
+            delay: Micros::new(figures.delay),
+        };
+        let rate = |at: &RateAdvice| RateSummary {
+            rate_per_s: at.rate.0,
+            cheapest: at.cheapest.as_ref().map(|cheapest| cheapest.policy),
+            savings: at.cheapest.as_ref().map_or_else(Vec::new, |cheapest| cheapest.savings.clone()),
+            policies: at.figures.iter().map(policy).collect(),
+        };
+        Self {
+            state_bytes: advice.state_bytes,
+            processors: advice.processors,
+            headline: advised::headline(advice),
+            rates: advice.rates.iter().map(rate).collect(),
+        }
+    }
 }
 
 impl Micros {
@@ -118,6 +173,7 @@ fn summary(policy: impl ToString, point: &ServerPoint) -> PointSummary {
         not_judged: point.unjudged(),
         term: point.term().filter(|term| *term != Term::None).map(|term| term.to_string()),
         lost: point.lost,
+        disturbed: point.disturbed,
     }
 }
 
@@ -151,6 +207,7 @@ pub fn columns(points: &[PointSummary]) -> Result<Columns, ColumnsError> {
         plain("delay_error", "", |point| point.delay_error),
         plain("cpu_error", "", |point| point.cpu_error),
         plain("lost", "", |point| Some(point.lost)),
+        plain("disturbed", "", |point| Some(point.disturbed)),
         Column::texts("judgement", points.iter().map(|point| point.judgement.clone())),
         Column::texts("term", points.iter().map(|point| point.term.clone())),
     ];

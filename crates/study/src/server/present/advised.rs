@@ -2,8 +2,9 @@
 
 use super::charts::{CPU, DELAY, Line};
 use super::in_words;
-use crate::server::advice::{RateAdvice, ServerAdvice};
+use crate::server::advice::{RateAdvice, ServerAdvice, ServerFindings};
 use warmcore_record::chart::Style;
+use warmcore_record::document::{Confidence, ConfidenceLevel, ReportVerdict, Statement};
 use warmcore_record::table::{Cell, Row};
 use warmcore_record::{Block, Chart, Section, Table};
 use warmcore_scenario::ServerPolicy;
@@ -82,6 +83,75 @@ fn rounded(rate: f64) -> String {
 fn share(saving: Estimate<f64>) -> String {
     let half = saving.half_width.map_or_else(String::new, |half| format!(" ± {:.0}%", half * 100.0));
     format!("{:.0}%{half}", saving.mean * 100.0)
+}
+
+/// The verdict that begins with the server, and goes on with that on the path `in_memory`.
+#[must_use]
+pub fn leading(servers: &ServerFindings, in_memory: ReportVerdict) -> ReportVerdict {
+    let Some(first) = servers.advice.first() else { return in_memory };
+    let microscope = Statement {
+        text: format!("In a receive path in memory: {}", in_memory.headline),
+        evidence: Vec::new(),
+        confidence: in_memory.confidence.clone().unwrap_or(Confidence {
+            level: ConfidenceLevel::Moderate,
+            reason: "it claims nothing uncertain".to_owned(),
+        }),
+    };
+    ReportVerdict {
+        headline: headline(first),
+        confidence: Some(confidence(first)),
+        scope: format!(
+            "This speaks for UDP servers on Linux's own network stack on {} cores of this machine, with the handler: {}. The              charts below the server's are about a receive path in memory. {}",
+            first.processors,
+            handler(first.state_bytes),
+            in_memory.scope
+        ),
+        statements: servers
+            .advice
+            .iter()
+            .map(statement)
+            .chain([microscope])
+            .chain(in_memory.statements)
+            .collect(),
+        ..in_memory
+    }
+}
+
+/// The answer for one handler, with the cheapest policy at each rate.
+fn statement(advice: &ServerAdvice) -> Statement {
+    let at = |at: &RateAdvice| {
+        let cheapest = at.cheapest.as_ref()?;
+        let (other, saving) = cheapest.most()?;
+        let equals: Vec<String> = cheapest.equals().map(|policy| policy.to_string()).collect();
+        let or = if equals.is_empty() { String::new() } else { format!(", or {}", equals.join(", ")) };
+        Some(format!(
+            "at {} requests/s: {}{or}; {} less than {other}",
+            rounded(at.rate.0),
+            cheapest.policy,
+            share(saving)
+        ))
+    };
+    Statement {
+        text: format!("Handler: {}. {}", handler(advice.state_bytes), headline(advice)),
+        evidence: advice.rates.iter().filter_map(at).collect(),
+        confidence: confidence(advice),
+    }
+}
+
+fn confidence(advice: &ServerAdvice) -> Confidence {
+    let saving = spoken(advice).and_then(|at| at.cheapest.as_ref()?.most());
+    let (level, reason) = match saving {
+        Some((_, Estimate { mean, half_width: Some(half) })) if mean > 2.0 * half => (
+            ConfidenceLevel::High,
+            format!("the saving is {:.0} times as large as its half-width", mean / half),
+        ),
+        Some((_, Estimate { mean, half_width: Some(half) })) if mean > half => (
+            ConfidenceLevel::Moderate,
+            format!("the saving is {:.1} times as large as its half-width", mean / half),
+        ),
+        _ => (ConfidenceLevel::Low, "the costs do not tell the policies apart".to_owned()),
+    };
+    Confidence { level, reason: format!("{reason}; predicted from single requests and bursts, not run") }
 }
 
 /// The chart that shows the answer.
