@@ -12,14 +12,17 @@ use crate::{
 use interrupted::InterruptedStudy;
 use miette::{IntoDiagnostic, WrapErr};
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use warmcore_costs::{Profile, SocketProfile};
 use warmcore_measure::{CalibrateError, CalibrationPlan, SocketPlan};
 use warmcore_record::Existing;
+use warmcore_runtime::from_scenario::usable_cores;
 use warmcore_scenario::document::Checked;
 use warmcore_scenario::{ProfileSource, Study};
 use warmcore_study::predictions::PredictError;
 use warmcore_study::server::advice::ServerFindings;
+use warmcore_study::server::compare::ThisMachine;
+use warmcore_study::server::predict::PredictServerError;
 use warmcore_study::{Findings, conclude, present, results};
 use warmcore_topology::Machine;
 
@@ -68,9 +71,7 @@ pub(crate) fn run(arguments: &StudyArguments) -> miette::Result<()> {
     let mut findings =
         findings.map_err(|error| if is_measured { error } else { folder.taken_back(error) })?;
     if let Some(sockets) = &sockets {
-        findings.servers =
-            ServerFindings::new(sockets, findings.measured_processors as usize, study.seed, stop)
-                .into_diagnostic()?;
+        findings.servers = servers(&study, sockets, stop)?;
     }
 
     let summary = json::pretty(&results::Summary::new(&findings))?;
@@ -186,6 +187,24 @@ fn sockets(
             Ok(None)
         }
     }
+}
+
+/// Which way to share a port suits a server, with the costs of `sockets`; the saving that the report speaks of is run.
+fn servers(study: &Study, sockets: &SocketProfile, stop: &AtomicBool) -> miette::Result<ServerFindings> {
+    let cpus = usable_cores().into_diagnostic()?;
+    let mut found = match ServerFindings::new(sockets, cpus.len(), study.seed, stop) {
+        Err(PredictServerError::Interrupted) => return Err(interrupted::report()),
+        found => found.into_diagnostic()?,
+    };
+    let mut bench = ThisMachine::new(stop).into_diagnostic()?;
+    for (advice, costs) in found.advice.iter_mut().zip(&sockets.servers) {
+        let run = advice.verify(&mut bench, costs.payload_bytes, &cpus, study.seed);
+        if stop.load(Ordering::SeqCst) {
+            return Err(interrupted::report());
+        }
+        run.into_diagnostic().wrap_err("cannot run the server that the report speaks of")?;
+    }
+    Ok(found)
 }
 
 /// Puts into `study` what follows from its costs: as it is written beside them, it can be repeated from there.

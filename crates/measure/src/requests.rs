@@ -22,6 +22,8 @@ mod schedule;
 mod source;
 mod stall;
 mod steal;
+#[cfg(test)]
+mod tests;
 mod trial;
 
 use crate::calibrate::interleaved;

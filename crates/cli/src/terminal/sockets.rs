@@ -1,8 +1,11 @@
 //! The costs of the kernel's receive path, as an engineer reads them.
 
 use super::{counted, estimate, sentence, shown, table};
+use warmcore_costs::ServerCosts;
 use warmcore_costs::profile::Measured;
+use warmcore_costs::server::{AloneTimes, Waiting};
 use warmcore_costs::socket::{Delivery, LastUsed, Network, SocketProfile, SoftirqCpu};
+use warmcore_study::server::present::advised::handler;
 use warmcore_units::{Bytes, Nanos};
 
 /// What leads, the table, and what else was measured.
@@ -121,5 +124,28 @@ fn others(profile: &SocketProfile) -> Vec<String> {
             listed(each.collect())
         ));
     }
+    lines.extend(profile.servers.iter().filter_map(server));
     lines
+}
+
+/// What a request costs a server, alone and in bursts.
+fn server(costs: &ServerCosts) -> Option<String> {
+    let rows = |softirq| costs.alone(Waiting::Own, softirq, LastUsed::Here, LastUsed::Here);
+    let said = |row: &AloneTimes| {
+        let cpu = [&row.call, &row.worker_cpu].map(shown);
+        format!("{} of its worker and {} of the call that sends it", cpu[1], cpu[0])
+    };
+    let (first, last) = (rows(SoftirqCpu::Reader).next()?, rows(SoftirqCpu::Reader).last()?);
+    let mut text = format!(
+        "A request to a server ({}) costs {} after {} of nothing to do, and {} after {}",
+        handler(costs.state_bytes),
+        said(first),
+        first.idle,
+        said(last),
+        last.idle
+    );
+    if let Some(elsewhere) = rows(SoftirqCpu::OtherCore).next() {
+        text += &format!("; on another core than its softirq {}", said(elsewhere));
+    }
+    Some(text + ".")
 }

@@ -1,9 +1,12 @@
 //! What cannot be opened says why.
 
 use crate::{every_sharing, v4};
+use core::sync::atomic::{AtomicBool, Ordering};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::thread::{CapabilitySet, CapabilitySets, capabilities, set_capabilities};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::process::Command;
+use std::thread;
 use warmcore_linux::net::sockets::{Port, PortError, PortOptions, Sharing};
 
 fn refused(address: SocketAddr, sharing: &Sharing, workers: usize) -> PortError {
@@ -92,4 +95,26 @@ fn too_few_descriptors_are_said() {
     }
     // Nothing was left open.
     Port::open(v4(), &Sharing::Hash, 10, PortOptions::default()).unwrap();
+}
+
+/// Until it becomes its program, a child has every socket of its parent, those too that were closed meanwhile.
+#[test]
+fn a_port_opens_while_this_process_starts_others() {
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                let child = Command::new("true").spawn();
+                child.and_then(|mut child| child.wait()).expect("`true` runs");
+            }
+        });
+        let opened: Result<Vec<u16>, PortError> = (0..500)
+            .map(|_| {
+                let opened = Port::open(v4(), &Sharing::Hash, 2, PortOptions::default())?;
+                Ok(opened.0.address().port())
+            })
+            .collect();
+        done.store(true, Ordering::Relaxed);
+        assert!(opened.is_ok(), "{opened:?}");
+    });
 }

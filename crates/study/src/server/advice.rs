@@ -1,13 +1,18 @@
 //! Which way to share a port costs least at which rate, by prediction.
 
+use super::compare::{ServerBench, mechanism};
 use super::figures::ServerFigures;
 use super::predict::{PredictServerError, Predictor};
+use core::time::Duration;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
 use warmcore_costs::socket::Network;
 use warmcore_costs::{ServerCosts, SocketProfile};
+use warmcore_measure::RunError;
+use warmcore_measure::requests::load::{Load, LoadFigures};
 use warmcore_scenario::ServerPolicy;
-use warmcore_units::{Estimate, PerSecond};
+use warmcore_stats::Interval;
+use warmcore_units::{CpuId, Estimate, PerSecond};
 
 /// The loads at which policies are compared, as fractions of the smallest capacity.
 const LOADS: [f64; 10] = [0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7];
@@ -25,6 +30,88 @@ pub struct ServerAdvice {
     pub capacities: Vec<(ServerPolicy, Estimate<PerSecond>)>,
     /// By rate, ascending.
     pub rates: Vec<RateAdvice>,
+    /// The saving at the rate [spoken of](Self::spoken), as runs show it; `None` if it was not run.
+    pub verified: Option<Verified>,
+}
+
+/// A saving that was run.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Verified {
+    /// Requests per second.
+    pub rate: PerSecond,
+    /// The policy predicted to cost least.
+    pub policy: ServerPolicy,
+    /// The one predicted to cost most.
+    pub other: ServerPolicy,
+    /// What the first saves of the other's processor time for a request, as a fraction; the interval is that of the rounds.
+    pub saving: Estimate<f64>,
+}
+
+/// The load that a report speaks of first, as a fraction of the smallest capacity.
+const SPOKEN: f64 = 0.5;
+/// Rounds of a verification, each of which runs both policies.
+const ROUNDS: u64 = 6;
+/// How long each is run.
+const LONG: Duration = Duration::from_millis(300);
+
+impl ServerAdvice {
+    /// The rate that a report speaks of first: half of the smallest capacity, or the next below at which someone keeps up.
+    #[must_use]
+    pub fn spoken(&self) -> Option<&RateAdvice> {
+        let least = least(&self.capacities);
+        let below =
+            self.rates.iter().filter(|at| at.rate.0 <= least * SPOKEN * 1.01 && at.cheapest.is_some());
+        below.last()
+    }
+
+    /// Runs the cheapest policy and the most expensive one at the rate spoken of, with requests of so many bytes, on `cpus`.
+    ///
+    /// # Errors
+    /// If a server cannot be run.
+    pub fn verify(
+        &mut self,
+        bench: &mut dyn ServerBench,
+        payload_bytes: usize,
+        cpus: &[CpuId],
+        seed: u64,
+    ) -> Result<(), RunError> {
+        let Some((rate, policy, other)) = self.spoken().and_then(|at| {
+            let cheapest = at.cheapest.as_ref()?;
+            Some((at.rate, cheapest.policy, cheapest.most()?.0))
+        }) else {
+            return Ok(());
+        };
+        let (state_bytes, cpus) = (self.state_bytes, cpus.to_vec());
+        let load = |policy, round| Load {
+            policy: mechanism(policy),
+            cpus: cpus.clone(),
+            state_bytes,
+            payload_bytes,
+            rate,
+            long: LONG,
+            seed: seed.wrapping_add(round),
+        };
+        let mut savings = Vec::new();
+        for round in 0..ROUNDS {
+            let [own, others] = [policy, other].map(|policy| bench.run(&load(policy, round)));
+            if let (Some(own), Some(others)) = (own?, others?) {
+                let cpu = |figures: &LoadFigures| (figures.worker_cpu + figures.call).0;
+                savings.push(1.0 - cpu(&own) / cpu(&others));
+            }
+        }
+        let Interval { mean, half_width, .. } = Interval::from_observations(&savings);
+        self.verified = (savings.len() > 1).then(|| Verified {
+            rate,
+            policy,
+            other,
+            saving: Estimate::new(mean, half_width),
+        });
+        Ok(())
+    }
+}
+
+fn least(capacities: &[(ServerPolicy, Estimate<PerSecond>)]) -> f64 {
+    capacities.iter().map(|(_, capacity)| capacity.mean.0).fold(f64::INFINITY, f64::min)
 }
 
 /// The advice for each handler whose costs are known.
@@ -106,7 +193,7 @@ pub fn advise(
     let capacity = |policy: ServerPolicy| Ok((policy, predictor.capacity(policy)?));
     let capacities =
         ServerPolicy::ALL.into_iter().map(capacity).collect::<Result<Vec<_>, PredictServerError>>()?;
-    let least = capacities.iter().map(|(_, capacity)| capacity.mean.0).fold(f64::INFINITY, f64::min);
+    let least = least(&capacities);
     let rates = LOADS
         .into_par_iter()
         .map(|load| {
@@ -116,7 +203,7 @@ pub fn advise(
             at(&predictor, PerSecond(least * load))
         })
         .collect::<Result<Vec<_>, _>>()?;
-    Ok(ServerAdvice { state_bytes: costs.state_bytes, processors, capacities, rates })
+    Ok(ServerAdvice { state_bytes: costs.state_bytes, processors, capacities, rates, verified: None })
 }
 
 fn at(predictor: &Predictor<'_>, rate: PerSecond) -> Result<RateAdvice, PredictServerError> {

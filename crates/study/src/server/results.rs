@@ -79,6 +79,9 @@ pub struct ServerAdviceSummary {
     state_bytes: usize,
     processors: usize,
     headline: String,
+    /// What the cheapest policy saves of the most expensive one's processor time at the rate that the headline speaks of, when
+    /// both were run; null if they were not.
+    saving_when_run: Option<Estimate<f64>>,
     rates: Vec<RateSummary>,
 }
 
@@ -118,6 +121,7 @@ impl ServerAdviceSummary {
             state_bytes: advice.state_bytes,
             processors: advice.processors,
             headline: advised::headline(advice),
+            saving_when_run: advice.verified.map(|verified| verified.saving),
             rates: advice.rates.iter().map(rate).collect(),
         }
     }

@@ -2,11 +2,17 @@
 
 use super::port_user::port_user;
 use super::{Port, PortError, PortOptions, Sharing, kernel, program};
+use core::time::Duration;
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, ipproto, socket_with, sockopt};
 use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
+use std::thread;
+
+/// How often an address is tried that was ours a moment ago, and the time between.
+const TRIES: usize = 50;
+const PAUSE: Duration = Duration::from_millis(4);
 
 /// Opens one socket, or one for each worker. Until all are bound, they let no datagram in.
 pub(super) fn sockets(
@@ -38,7 +44,7 @@ pub(super) fn sockets(
     let sockets: Vec<OwnedFd> = (0..workers).map(|_| opening.socket(true)).collect::<Result<_, _>>()?;
     opening.attach_program(&sockets[0])?;
     for socket in &sockets {
-        opening.bind(socket, SocketAddr::new(address.ip(), bound.port()))?;
+        opening.bind_again(socket, SocketAddr::new(address.ip(), bound.port()))?;
     }
     for socket in &sockets {
         super::super::kernel::set_option(socket, libc::SOL_SOCKET, libc::SO_DETACH_FILTER, &0_i32)
@@ -76,7 +82,7 @@ impl Opening<'_> {
             sockopt::set_socket_recv_buffer_size_force(socket, bytes)
                 .or_else(|_| sockopt::set_socket_recv_buffer_size(socket, bytes))?;
         }
-        let timeout = self.options.send_timeout.max(core::time::Duration::from_micros(1));
+        let timeout = self.options.send_timeout.max(Duration::from_micros(1));
         sockopt::set_socket_timeout(socket, sockopt::Timeout::Send, Some(timeout))?;
         let set = |level, option| super::super::kernel::set_option(socket.as_fd(), level, option, &1_i32);
         if self.options.stamped {
@@ -107,6 +113,18 @@ impl Opening<'_> {
             Errno::ADDRNOTAVAIL => PortError::NotLocal { address },
             source => self.failed("binding")(source),
         })
+    }
+
+    /// Binds to an address that was ours a moment ago. A child that this process starts meanwhile has the socket that was closed
+    /// too, until it becomes a program.
+    fn bind_again(&self, socket: &OwnedFd, address: SocketAddr) -> Result<(), PortError> {
+        for _ in 0..TRIES {
+            match self.bind(socket, address) {
+                Err(PortError::InUse { .. }) => thread::sleep(PAUSE),
+                bound => return bound,
+            }
+        }
+        self.bind(socket, address)
     }
 
     fn option(&self, option: &'static str, since: &'static str) -> impl Fn(Errno) -> PortError {

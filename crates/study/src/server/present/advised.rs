@@ -2,7 +2,7 @@
 
 use super::charts::{CPU, DELAY, Line};
 use super::in_words;
-use crate::server::advice::{RateAdvice, ServerAdvice, ServerFindings};
+use crate::server::advice::{RateAdvice, ServerAdvice, ServerFindings, Verified};
 use warmcore_record::chart::Style;
 use warmcore_record::document::{Confidence, ConfidenceLevel, ReportVerdict, Statement};
 use warmcore_record::table::{Cell, Row};
@@ -10,23 +10,23 @@ use warmcore_record::{Block, Chart, Section, Table};
 use warmcore_scenario::ServerPolicy;
 use warmcore_units::{Estimate, Nanos};
 
-/// The load at which the first sentence speaks, as a fraction of the smallest capacity.
-const SPOKEN: f64 = 0.5;
-
 /// The answer in a sentence or two.
 #[must_use]
 pub fn headline(advice: &ServerAdvice) -> String {
-    let Some(at) = spoken(advice) else {
+    let Some(at) = advice.spoken() else {
         return "No way to share a port keeps up with any of the rates that were predicted.".to_owned();
     };
     let Some(cheapest) = &at.cheapest else { return "No policy keeps up.".to_owned() };
     let mut text = match cheapest.most() {
         Some((other, saving)) if !cheapest.equals().any(|equal| equal == other) => format!(
-            "At {} requests a second, {} takes {} less processor time than {}.",
+            "At {} requests a second, {} takes {} less processor time than {}{}.",
             rounded(at.rate.0),
             in_words(cheapest.policy),
             share(saving),
-            in_words(other)
+            in_words(other),
+            advice
+                .verified
+                .map_or_else(String::new, |verified| format!("; run here, {} less", share(verified.saving)))
         ),
         _ => format!(
             "At {} requests a second, all ways to share a port cost the same, as far as the costs are known.",
@@ -50,13 +50,6 @@ pub fn headline(advice: &ServerAdvice) -> String {
 
 fn delay(of: &(ServerPolicy, crate::server::figures::ServerFigures)) -> f64 {
     of.1.delay.mean.0
-}
-
-/// The rate that the headline speaks of: the one nearest below [`SPOKEN`] of the smallest capacity at which someone keeps up.
-fn spoken(advice: &ServerAdvice) -> Option<&RateAdvice> {
-    let least = advice.capacities.iter().map(|(_, capacity)| capacity.mean.0).fold(f64::INFINITY, f64::min);
-    let below = advice.rates.iter().filter(|at| at.rate.0 <= least * SPOKEN * 1.01 && at.cheapest.is_some());
-    below.last()
 }
 
 /// The highest of the lowest rates at all of which `policy` is the cheapest.
@@ -101,10 +94,9 @@ pub fn leading(servers: &ServerFindings, in_memory: ReportVerdict) -> ReportVerd
         headline: headline(first),
         confidence: Some(confidence(first)),
         scope: format!(
-            "This speaks for UDP servers on Linux's own network stack on {} cores of this machine, with the handler: {}. The              charts below the server's are about a receive path in memory. {}",
-            first.processors,
-            handler(first.state_bytes),
-            in_memory.scope
+            "The first lines speak for UDP servers on Linux's own network stack, on {} cores of this machine; what is said to be in \
+             memory speaks for a receive path in user space.",
+            first.processors
         ),
         statements: servers
             .advice
@@ -138,20 +130,38 @@ fn statement(advice: &ServerAdvice) -> Statement {
     }
 }
 
+/// High only if what was predicted was found when it was run.
 fn confidence(advice: &ServerAdvice) -> Confidence {
-    let saving = spoken(advice).and_then(|at| at.cheapest.as_ref()?.most());
-    let (level, reason) = match saving {
-        Some((_, Estimate { mean, half_width: Some(half) })) if mean > 2.0 * half => (
+    let saving = advice.spoken().and_then(|at| at.cheapest.as_ref()?.most()).map(|(_, saving)| saving);
+    let is_sure = |saving: &Estimate<f64>| saving.half_width.is_some_and(|half| saving.mean > half);
+    let (level, reason) = match (saving, advice.verified) {
+        (Some(saving), Some(Verified { saving: run, .. })) if is_sure(&run) && saving.agrees_with(&run) => (
             ConfidenceLevel::High,
-            format!("the saving is {:.0} times as large as its half-width", mean / half),
+            format!(
+                "predicted {} less from single requests and bursts, and {} less when it was run",
+                share(saving),
+                share(run)
+            ),
         ),
-        Some((_, Estimate { mean, half_width: Some(half) })) if mean > half => (
+        (Some(saving), Some(Verified { saving: run, .. })) if is_sure(&run) => (
             ConfidenceLevel::Moderate,
-            format!("the saving is {:.1} times as large as its half-width", mean / half),
+            format!("predicted {} less, but {} less when it was run", share(saving), share(run)),
+        ),
+        (Some(saving), Some(Verified { saving: run, .. })) => (
+            ConfidenceLevel::Low,
+            format!(
+                "predicted {} less, but {} less when it was run, which may be none",
+                share(saving),
+                share(run)
+            ),
+        ),
+        (Some(saving), None) if is_sure(&saving) => (
+            ConfidenceLevel::Moderate,
+            format!("{} less, predicted from single requests and bursts, and not run", share(saving)),
         ),
         _ => (ConfidenceLevel::Low, "the costs do not tell the policies apart".to_owned()),
     };
-    Confidence { level, reason: format!("{reason}; predicted from single requests and bursts, not run") }
+    Confidence { level, reason }
 }
 
 /// The chart that shows the answer.
