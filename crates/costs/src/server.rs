@@ -66,8 +66,6 @@ pub struct ServerCosts {
 pub struct SourceTimes {
     /// How late a source begins its call on a processor that runs a thread outside the kernel.
     pub late_busy: Measured,
-    /// Of that, what the thread loses before the call begins.
-    pub entry: Measured,
     /// What one request takes from that thread: the interrupt, both switches, the call.
     pub stolen: Measured,
     /// What each further request takes that is due at the same time.

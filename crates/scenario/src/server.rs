@@ -48,3 +48,22 @@ impl fmt::Display for ServerPolicy {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Serialize, Deserialize)]
+    struct Document {
+        policy: ServerPolicy,
+    }
+
+    #[test]
+    fn documents_and_messages_use_the_same_words() {
+        for policy in ServerPolicy::ALL {
+            let text = toml::to_string(&Document { policy }).unwrap();
+            assert_eq!(text.trim(), format!("policy = \"{policy}\""));
+            assert_eq!(toml::from_str::<Document>(&text).unwrap().policy, policy);
+        }
+    }
+}

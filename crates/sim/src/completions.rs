@@ -179,7 +179,8 @@ impl Few {
     }
 }
 
-/// A tournament tree of the winners of matches.
+/// A tournament tree of the winners of matches. It takes any times that are not negative, on the clock or not, and `start` also
+/// changes a time that is pending.
 #[derive(Clone, Debug)]
 pub struct Tournament {
     /// By processor, padded to a power of two with [`NEVER`]. The bits of the floats are stored, because

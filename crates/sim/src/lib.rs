@@ -4,6 +4,7 @@
 //! [`runqueue`] is that of a time-sharing multiprocessor of Torrellas, Tucker & Gupta 1995;
 //! [`cluster`] is that of SMP clusters with fine-grain shared memory of Falsafi 1998;
 //! [`protocol`] is that of processors set aside for protocol work or not, of Falsafi 1998, §4.3.2;
+//! [`server`] is that of a server on the kernel's sockets, predicted from single requests;
 //! [`completions`] holds the pending completions of the processors, which replace an event list;
 //! [`sweep`](mod@sweep) runs many points in parallel.
 //!

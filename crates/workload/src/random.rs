@@ -42,11 +42,13 @@ pub enum Purpose {
     Reference,
     /// Where the pages of memory lie.
     Page,
+    /// How much of a kernel section is left when an interrupt comes.
+    KernelSection,
 }
 
 impl Purpose {
     /// Every purpose.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Interarrival,
         Self::Stream,
         Self::Policy,
@@ -61,6 +63,7 @@ impl Purpose {
         Self::Input,
         Self::Reference,
         Self::Page,
+        Self::KernelSection,
     ];
 }
 

@@ -12,7 +12,6 @@ impl ServerCosts {
     pub fn check(&self, field: &str) -> Result<(), Fault> {
         let source = &self.source;
         check_time(&format!("{field}.source.late_busy"), &source.late_busy)?;
-        check_time(&format!("{field}.source.entry"), &source.entry)?;
         check_time(&format!("{field}.source.stolen"), &source.stolen)?;
         check_time(&format!("{field}.source.stolen_more"), &source.stolen_more)?;
         if self.flows == 0 {

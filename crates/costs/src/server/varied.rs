@@ -17,7 +17,6 @@ impl ServerCosts {
         };
         let source = SourceTimes {
             late_busy: vary(&self.source.late_busy),
-            entry: vary(&self.source.entry),
             stolen: vary(&self.source.stolen),
             stolen_more: vary(&self.source.stolen_more),
         };

@@ -72,7 +72,6 @@ fn source(rounds: &RequestRounds<'_>, experiments: &[RequestExperiment]) -> Opti
     let read = rounds.value(usual, SoftirqCpu::Reader, Part::Read)?;
     Some(SourceTimes {
         late_busy: value(Part::Late)?,
-        entry: value(Part::Entry)?,
         stolen: sum(value(Part::Stolen)?, read),
         stolen_more: sum(value(Part::StolenMore)?, read),
     })

@@ -39,8 +39,6 @@ pub(crate) enum Part {
     Idle,
     /// Reading one reply.
     Read,
-    /// Of a late call on a busy processor, what that loses before.
-    Entry,
     /// What one request takes from the thread that the processor runs.
     Stolen,
     /// What one more takes that is due at the same time.

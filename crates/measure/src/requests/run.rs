@@ -88,7 +88,6 @@ impl Context<'_> {
         insert(Part::StolenMore, all.zip(stolen).map(|(all, one)| (all - one) / (TOGETHER - 1) as f64));
         insert(Part::Stolen, stolen);
         insert(Part::Late, median(one.late));
-        insert(Part::Entry, median(one.entry));
         Ok(Ran { values, without_priority: None })
     }
 

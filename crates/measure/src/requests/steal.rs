@@ -25,8 +25,6 @@ const REQUESTS: usize = 96;
 pub(crate) struct Stolen {
     /// How late the first of each burst began, in nanoseconds.
     pub(crate) late: Vec<f64>,
-    /// How long before that the thread lost its processor, in nanoseconds.
-    pub(crate) entry: Vec<f64>,
     /// What each burst took, in nanoseconds.
     pub(crate) pauses: Vec<f64>,
 }
@@ -62,13 +60,12 @@ pub(crate) fn measure(
         let requests = sender.join().unwrap_or(Err(RunError::Panicked))?;
         Ok::<_, RunError>((requests, reader.join().unwrap_or(Err(RunError::Panicked))?))
     })?;
-    let mut stolen = Stolen { late: Vec::new(), entry: Vec::new(), pauses: Vec::new() };
+    let mut stolen = Stolen { late: Vec::new(), pauses: Vec::new() };
     for burst in requests.chunks_exact(together) {
         let (first, last) = (burst[0], burst[together - 1]);
         // A source that found the thread away itself says nothing.
         if let Some(pause) = pauses.iter().find(|pause| pause.0 <= first.began && last.ended <= pause.1) {
             stolen.late.push(first.began - first.due);
-            stolen.entry.push(first.began - pause.0);
             stolen.pauses.push(pause.1 - pause.0);
         }
     }

@@ -120,6 +120,6 @@ impl Outcome {
 }
 
 /// An interval of observations in nanoseconds.
-pub(super) fn nanos(interval: Interval) -> Estimate<Nanos> {
+pub(crate) fn nanos(interval: Interval) -> Estimate<Nanos> {
     Estimate::new(Nanos(interval.mean), Nanos(interval.half_width))
 }

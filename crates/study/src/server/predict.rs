@@ -5,19 +5,24 @@ use crate::predictions::NORMAL_95;
 use rand_distr::{Distribution, StandardNormal};
 use warmcore_costs::ServerCosts;
 use warmcore_scenario::ServerPolicy;
-use warmcore_sim::server::{Figures, MissingCosts, Outcome, Server, Terms, capacity, simulate};
+use warmcore_sim::server::{ServerError, ServerHost, ServerOutcome, ServerPrecision, ServerSetup};
+use warmcore_stats::Interval;
 use warmcore_units::{Estimate, Nanos, PerSecond};
 use warmcore_workload::random::{Key, Purpose};
 
+/// Where flows lie on workers is drawn anew in each of these simulations, as each server that starts draws it.
+const PLACEMENTS: u64 = 6;
 /// The costs that are drawn within the intervals of those measured.
 const DRAWS: u64 = 12;
+/// How precise each simulation is to be. Drawn costs move its figures by more.
+const PRECISION: ServerPrecision = ServerPrecision { relative: 0.02, max_requests: 200_000 };
 
 /// Why a load cannot be predicted.
 #[derive(Debug, thiserror::Error)]
 pub enum PredictServerError {
-    /// Costs are missing.
+    /// Costs are missing, or a rate is no rate.
     #[error(transparent)]
-    Missing(#[from] MissingCosts),
+    Server(#[from] ServerError),
     /// The user asked to stop.
     #[error("interrupted")]
     Interrupted,
@@ -47,14 +52,15 @@ impl<'a> Predictor<'a> {
     /// # Errors
     /// If costs are missing.
     pub fn new(costs: &'a ServerCosts, processors: usize, seed: u64) -> Result<Self, PredictServerError> {
+        let predictor = Self { costs, drawn: Vec::new(), processors, seed };
         for policy in ServerPolicy::ALL {
-            Terms::new(costs, policy.waiting(), processors)?;
+            predictor.host(costs, policy, 0)?;
         }
         let draw = |index| {
             let mut random = Key { seed, point: index, replication: 0 }.stream(Purpose::Costs);
             costs.varied(&mut || StandardNormal.sample(&mut random))
         };
-        Ok(Self { costs, drawn: (0..DRAWS).map(draw).collect(), processors, seed })
+        Ok(Self { drawn: (0..DRAWS).map(draw).collect(), ..predictor })
     }
 
     /// The highest rate that the server keeps up with.
@@ -62,8 +68,11 @@ impl<'a> Predictor<'a> {
     /// # Errors
     /// If costs are missing.
     pub fn capacity(&self, policy: ServerPolicy) -> Result<Estimate<PerSecond>, PredictServerError> {
-        let terms = Terms::new(self.costs, policy.waiting(), self.processors)?;
-        Ok(capacity(&self.server(&terms, policy), self.seed))
+        let hosts = (0..PLACEMENTS).map(|placement| self.host(self.costs, policy, placement));
+        let rates = hosts.map(|host| Ok(host?.capacity().mean.0));
+        let rates = rates.collect::<Result<Vec<f64>, PredictServerError>>()?;
+        let Interval { mean, half_width, .. } = Interval::from_observations(&rates);
+        Ok(Estimate::new(PerSecond(mean), PerSecond(half_width)))
     }
 
     /// The figures at `rate`; `None` if the server does not keep up.
@@ -87,32 +96,48 @@ impl<'a> Predictor<'a> {
         policy: ServerPolicy,
         rate: PerSecond,
     ) -> Result<Option<PredictedServer>, PredictServerError> {
-        let Some(best) = self.one(self.costs, policy, rate)? else { return Ok(None) };
-        let drawn = self.drawn.iter().map(|costs| self.one(costs, policy, rate));
+        let placed = (0..PLACEMENTS).map(|placement| self.one(self.costs, policy, rate, placement));
+        let placed = placed.collect::<Result<Vec<_>, _>>()?;
+        // As long as it keeps up with most placements, those say what it takes.
+        let placed: Vec<ServerOutcome> = placed.into_iter().flatten().collect();
+        if placed.len() * 2 <= PLACEMENTS as usize {
+            return Ok(None);
+        }
+        let drawn =
+            (DRAWS..).zip(&self.drawn).map(|(placement, costs)| self.one(costs, policy, rate, placement));
         let drawn = drawn.collect::<Result<Vec<_>, _>>()?;
-        let time = |of: fn(&Figures) -> Estimate<Nanos>| {
-            let value = of(&best);
-            let moved = drawn.iter().flatten().map(|figures| of(figures).mean.0 - value.mean.0);
+        let time = |of: fn(&ServerOutcome) -> Estimate<Nanos>| {
+            let values: Vec<f64> = placed.iter().map(|outcome| of(outcome).mean.0).collect();
+            let Interval { mean, half_width, .. } = Interval::from_observations(&values);
+            let moved = drawn.iter().flatten().map(|outcome| of(outcome).mean.0 - mean);
             let squares: Vec<f64> = moved.map(|moved| moved.powi(2)).collect();
             let spread = (squares.iter().sum::<f64>() / squares.len().max(1) as f64).sqrt();
-            let own = value.half_width.map_or(f64::INFINITY, |half| half.0);
-            Estimate::new(value.mean, Nanos(own.hypot(NORMAL_95 * spread)))
+            Estimate::new(Nanos(mean), Nanos(half_width.hypot(NORMAL_95 * spread)))
         };
+        let away = placed.iter().map(|outcome| outcome.elsewhere.mean).sum::<f64>() / placed.len() as f64;
         let figures = ServerFigures {
-            delay: time(|figures| figures.delay),
-            p50: time(|figures| figures.p50),
-            p99: time(|figures| figures.p99),
-            worker_cpu: time(|figures| figures.worker_cpu),
-            call: time(|figures| figures.call),
-            here: best.here,
+            delay: time(|outcome| outcome.delay),
+            p50: time(|outcome| outcome.p50),
+            p99: time(|outcome| outcome.p99),
+            worker_cpu: time(|outcome| outcome.worker_cpu),
+            call: time(|outcome| outcome.call),
+            here: 1.0 - away,
         };
-        let cpu = |figures: &Figures| (figures.worker_cpu.mean + figures.call.mean).0;
-        let drawn_cpu = drawn.iter().map(|figures| figures.as_ref().map(cpu)).collect();
+        let cpu = |outcome: &ServerOutcome| (outcome.worker_cpu.mean + outcome.call.mean).0;
+        let drawn_cpu = drawn.iter().map(|outcome| outcome.as_ref().map(cpu)).collect();
         Ok(Some(PredictedServer { figures, drawn_cpu }))
     }
 
-    fn server<'t>(&self, terms: &'t Terms, policy: ServerPolicy) -> Server<'t> {
-        Server { terms, policy, processors: self.processors, flows: self.costs.flows }
+    fn host(
+        &self,
+        costs: &ServerCosts,
+        policy: ServerPolicy,
+        placement: u64,
+    ) -> Result<ServerHost, PredictServerError> {
+        let processors = self.processors as u32;
+        let flows = costs.flows as u32 * processors;
+        let seed = self.seed.wrapping_add(placement);
+        Ok(ServerHost::new(costs, ServerSetup { policy, processors, flows, seed })?)
     }
 
     fn one(
@@ -120,12 +145,10 @@ impl<'a> Predictor<'a> {
         costs: &ServerCosts,
         policy: ServerPolicy,
         rate: PerSecond,
-    ) -> Result<Option<Figures>, PredictServerError> {
-        let terms = Terms::new(costs, policy.waiting(), self.processors)?;
-        Ok(match simulate(&self.server(&terms, policy), rate, self.seed, 0) {
-            Outcome::Steady(figures) => Some(figures),
-            Outcome::Saturated => None,
-        })
+        placement: u64,
+    ) -> Result<Option<ServerOutcome>, PredictServerError> {
+        let point = self.host(costs, policy, placement)?.simulate(rate, PRECISION);
+        Ok(point.map_err(ServerError::from)?.outcome)
     }
 }
 
