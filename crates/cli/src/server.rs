@@ -32,7 +32,7 @@ const TAKEN: [&str; 8] =
 fn check_effects(given: &Given, also_taken: &[&str]) -> miette::Result<()> {
     let reason = "with --driver udp-socket the kernel dispatches, as --sharing says";
     let options = [
-        "scenario",
+        "document",
         "approach",
         "policy",
         "queue",
@@ -70,8 +70,9 @@ fn check_effects(given: &Given, also_taken: &[&str]) -> miette::Result<()> {
     ];
     let refused =
         options.into_iter().filter(|option| !TAKEN.contains(option) && !also_taken.contains(option));
+    // The parser's name of --scenario.
     let name = |option: &'static str| if option == "document" { "scenario" } else { option };
-    refused.map(name).try_for_each(|option| refuse(option, given.has(option), reason))
+    refused.into_iter().try_for_each(|option| refuse(name(option), given.has(option), reason))
 }
 
 /// What is served.

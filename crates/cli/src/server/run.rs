@@ -51,7 +51,7 @@ pub(crate) fn run(arguments: &RunLiveArguments) -> miette::Result<()> {
             "--rate is missing: the requests per second that are sent, whatever becomes of them",
         ));
     };
-    if !(rate >= 1.0 && rate <= HIGHEST_RATE) {
+    if !(1.0..=HIGHEST_RATE).contains(&rate) {
         return Err(misuse(format!("--rate is {rate}, expected 1 to {HIGHEST_RATE} requests per second")));
     }
     let sharing = arguments.sharing.unwrap_or_default();

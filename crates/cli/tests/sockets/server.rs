@@ -101,6 +101,7 @@ fn what_a_server_makes_no_use_of_is_refused_before_anything_runs() {
     let run = ["run", "--driver", "udp-socket", "--rate", "1000"];
     for (given, named) in [
         (&["--policy", "mru"][..], "--policy has no effect here"),
+        (&["--scenario", "none.toml"], "--scenario has no effect here"),
         (&["--approach", "ips"], "--approach has no effect here"),
         (&["--interface", "lo"], "--interface has no effect here"),
         (&["--streams", "9"], "--streams has no effect here"),

@@ -7,7 +7,7 @@ use warmcore_runtime::server::{Reply, Request};
 const LINE: usize = 64;
 
 /// Reads and writes each line of the flow's state, and sends back the request with this worker's number in it.
-pub(crate) fn echo(state: &mut Vec<u8>, request: Request<'_>, reply: &mut Reply<'_>) {
+pub(crate) fn echo(state: &mut [u8], request: Request<'_>, reply: &mut Reply<'_>) {
     for byte in state.iter_mut().step_by(LINE) {
         *byte = byte.wrapping_add(1);
     }

@@ -97,7 +97,7 @@ impl Trial {
                 .workers(self.workers)
                 .longest_request(self.payload_bytes)
                 .state(move |_| vec![0_u8; bytes])
-                .start(echo)
+                .start(|state: &mut Vec<u8>, request, reply| echo(state, request, reply))
         })?;
         Ok(server?)
     }

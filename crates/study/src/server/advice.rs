@@ -59,9 +59,9 @@ impl ServerAdvice {
     #[must_use]
     pub fn spoken(&self) -> Option<&RateAdvice> {
         let least = least(&self.capacities);
-        let below =
+        let mut below =
             self.rates.iter().filter(|at| at.rate.0 <= least * SPOKEN * 1.01 && at.cheapest.is_some());
-        below.last()
+        below.next_back()
     }
 
     /// Runs the cheapest policy and the most expensive one at the rate spoken of, with requests of so many bytes, on `cpus`.

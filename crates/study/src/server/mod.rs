@@ -18,6 +18,8 @@ pub mod advice;
 pub mod best;
 pub mod compare;
 pub mod figures;
+#[cfg(test)]
+mod injected;
 pub mod point;
 pub mod predict;
 pub mod present;
