@@ -13,6 +13,7 @@ use interrupted::InterruptedStudy;
 use miette::{IntoDiagnostic, WrapErr};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 use warmcore_costs::{Profile, SocketProfile};
 use warmcore_measure::{CalibrateError, CalibrationPlan, SocketPlan};
 use warmcore_record::Existing;
@@ -52,8 +53,8 @@ pub(crate) fn run(arguments: &StudyArguments) -> miette::Result<()> {
     // Written at once, so that they survive whatever comes after.
     folder.write(PROFILE, toml::to_string(&profile).into_diagnostic()?.as_bytes())?;
     folder.write(SCENARIO, toml::to_string(&study).into_diagnostic()?.as_bytes())?;
-    let sockets = match is_measured {
-        true => sockets(&study, arguments, earlier.is_some(), &folder, stop)?,
+    let sockets = match is_measured && study.calibration.server_budget_s > 0.0 {
+        true => sockets(&study, earlier.is_some(), &folder, stop)?,
         false => None,
     };
 
@@ -164,7 +165,6 @@ fn measured(
 /// The costs of requests to a server on the kernel's sockets; `None` if they cannot be measured here, which is said.
 fn sockets(
     study: &Study,
-    arguments: &StudyArguments,
     goes_on: bool,
     folder: &Folder,
     stop: &AtomicBool,
@@ -174,8 +174,8 @@ fn sockets(
         return documents::read(&file).map(Some);
     }
     let machine = look_at_machine(true)?;
-    let plan = if arguments.quick { SocketPlan::within_quick_study() } else { SocketPlan::within_study() };
-    let plan = SocketPlan { seed: study.seed, ..plan };
+    let budget = Duration::from_secs_f64(study.calibration.server_budget_s);
+    let plan = SocketPlan { seed: study.seed, ..SocketPlan::within_study(budget) };
     match server::measure(&machine, &plan, stop) {
         Ok(profile) => {
             folder.write(SOCKETS, toml::to_string(&profile).into_diagnostic()?.as_bytes())?;

@@ -353,7 +353,9 @@ fn machines_we_lack_are_shown_from_a_captured_tree() {
 /// rest is measured and predicted.
 #[test]
 fn one_cpu_is_enough_for_a_study() {
-    let (_folder, path) = folder_with(&scenario("measure", "[]").replace("[2]", "[1]"));
+    let asked = scenario("measure", "[]").replace("[2]", "[1]");
+    let asked = asked.replace("packets_per_run", "server_budget_s = 2.0\npackets_per_run");
+    let (_folder, path) = folder_with(&asked);
     let mut command = Command::new("taskset");
     command.args(["-c", "0", env!("CARGO_BIN_EXE_warmcore"), "study", "--scenario", "mine.toml"]);
     let output =
@@ -369,6 +371,9 @@ fn one_cpu_is_enough_for_a_study() {
     assert!(!profile.contains("[free_memory"), "{profile}");
     let report = fs::read_to_string(path.join("study/report.html")).unwrap();
     assert!(report.contains("it takes two processors"));
+    // What a server costs takes one cpu only.
+    assert!(path.join("study/udp-socket.toml").exists(), "{said}");
+    assert!(report.contains("Your server: which way to share its port"));
 }
 
 /// A third-party reader finds every row and every unit. `make test` installs it.

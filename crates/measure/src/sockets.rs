@@ -89,6 +89,8 @@ pub struct SocketPlan {
 impl SocketPlan {
     /// The most payload of one frame of the test network.
     pub const MAX_PAYLOAD_BYTES: usize = 1500 - 28;
+    /// In less time than this a study measures an echo only.
+    const BOTH_HANDLERS: Duration = Duration::from_secs(30);
     /// The most state of a flow, in bytes.
     pub const MAX_STATE_BYTES: usize = 16 << 20;
     /// A datagram holds its number.
@@ -126,16 +128,12 @@ impl SocketPlan {
         }
     }
 
-    /// The part of a study that is about the kernel's path: a minute.
+    /// The part of a study that is about servers, in so much time: with both handlers if it is enough for them.
     #[must_use]
-    pub fn within_study() -> Self {
-        Self { budget: Duration::ZERO, server_budget: Duration::from_secs(25), ..Self::standard() }
-    }
-
-    /// That of a quick study: 20 seconds.
-    #[must_use]
-    pub fn within_quick_study() -> Self {
-        Self { budget: Duration::ZERO, server_budget: Duration::from_secs(15), ..Self::quick() }
+    pub fn within_study(budget: Duration) -> Self {
+        let plan = if budget < Self::BOTH_HANDLERS { Self::quick() } else { Self::standard() };
+        let server_budget = budget / plan.handlers.len() as u32;
+        Self { budget: Duration::ZERO, server_budget, ..plan }
     }
 
     /// The same for the costs of requests to servers with these `handlers` alone, without the parts of a datagram's way.

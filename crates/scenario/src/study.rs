@@ -30,6 +30,9 @@ pub struct Calibration {
     pub budget_s: f64,
     /// Seconds for t(x).
     pub intervening_budget_s: f64,
+    /// Seconds for requests to a server on the kernel's sockets; 0, as in documents that do not say, leaves that path out.
+    #[serde(default)]
+    pub server_budget_s: f64,
     /// Timed packets in one run.
     pub packets_per_run: u32,
     /// The target half-width of a value, as a fraction of the mean.
@@ -66,6 +69,7 @@ impl Study {
                 profile: ProfileSource::Measure,
                 budget_s: 150.0,
                 intervening_budget_s: 45.0,
+                server_budget_s: 50.0,
                 packets_per_run: 1_000,
                 target: 0.01,
                 intervening: Vec::new(),
@@ -87,6 +91,7 @@ impl Study {
             calibration: Calibration {
                 budget_s: 25.0,
                 intervening_budget_s: 8.0,
+                server_budget_s: 15.0,
                 packets_per_run: 200,
                 ..standard.calibration
             },
@@ -116,6 +121,10 @@ impl Calibration {
                 let field = format!("calibration.{name}");
                 return Err(Fault::new(field, seconds, "a number of seconds above 0, at most a day"));
             }
+        }
+        if !(0.0..=86_400.0).contains(&self.server_budget_s) {
+            let expected = "a number of seconds from 0, which leaves it out, to a day";
+            return Err(Fault::new("calibration.server_budget_s", self.server_budget_s, expected));
         }
         if !(10..=1_000_000).contains(&self.packets_per_run) {
             let field = "calibration.packets_per_run";

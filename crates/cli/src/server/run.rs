@@ -20,6 +20,8 @@ const SCHEMA: u32 = 1;
 /// How long the load is run, in seconds.
 const SECONDS: f64 = 5.0;
 const HIGHEST_RATE: f64 = 10e6;
+/// Requests whose fate is remembered.
+const MOST_REQUESTS: f64 = 5e6;
 
 /// What `--json` prints.
 #[derive(Serialize)]
@@ -31,6 +33,8 @@ struct Ran {
     requests: usize,
     lost: usize,
     disturbed_share: f64,
+    /// Whether sources were so late that they gave up.
+    fell_behind: bool,
     throughput_per_s: f64,
     mean_delay_us: f64,
     p50_delay_us: f64,
@@ -53,6 +57,13 @@ pub(crate) fn run(arguments: &RunLiveArguments) -> miette::Result<()> {
     };
     if !(1.0..=HIGHEST_RATE).contains(&rate) {
         return Err(misuse(format!("--rate is {rate}, expected 1 to {HIGHEST_RATE} requests per second")));
+    }
+    let requests = rate * served.long.as_secs_f64();
+    if requests > MOST_REQUESTS {
+        return Err(misuse(format!(
+            "--rate {rate} for {:?} are {requests:.0} requests, expected at most {MOST_REQUESTS}: lower --rate or --seconds",
+            served.long
+        )));
     }
     let sharing = arguments.sharing.unwrap_or_default();
     let load = Load {
@@ -82,6 +93,11 @@ pub(crate) fn run(arguments: &RunLiveArguments) -> miette::Result<()> {
             "sources had no real-time priority ({reason}), so the kernel decided when they ran"
         ));
     }
+    if figures.fell_behind {
+        messages::note(
+            "requests could not be sent as fast as they were due, and the rest was not sent: ask for a lower --rate",
+        );
+    }
     let shown = match arguments.json {
         true => json::pretty(&Versioned::new(SCHEMA, &Ran::new(sharing, &load, &figures)))?,
         false => words(sharing, &load, &figures),
@@ -100,6 +116,7 @@ impl Ran {
             requests: figures.requests,
             lost: figures.lost,
             disturbed_share: figures.disturbed,
+            fell_behind: figures.fell_behind,
             throughput_per_s: figures.throughput.0,
             mean_delay_us: figures.delay.micros(),
             p50_delay_us: figures.p50.micros(),

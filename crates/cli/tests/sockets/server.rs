@@ -89,6 +89,12 @@ fn a_server_runs_under_each_way_to_share_its_port() {
             assert_eq!(number("handled_where_received"), 1.0, "{ran}");
         }
     }
+    // Sources give up before they take the machine from everybody.
+    let arguments = ["run", "--driver", "udp-socket", "--rate", "1000000", "--seconds", "4", "--json"];
+    let began = Instant::now();
+    let output = warmcore(&arguments, folder.path());
+    let ran: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert!(ran["fell_behind"] == true && began.elapsed() < Duration::from_secs(15), "{ran}");
     let said =
         warmcore(&["run", "--driver", "udp-socket", "--rate", "1000", "--seconds", "0.1"], folder.path());
     assert!(text(&said.stdout).starts_with("by-flow on"), "{}", text(&said.stdout));
@@ -117,6 +123,7 @@ fn what_a_server_makes_no_use_of_is_refused_before_anything_runs() {
     for (arguments, named) in [
         (&["run", "--driver", "udp-socket"][..], "--rate is missing"),
         (&["run", "--driver", "udp-socket", "--rate", "0.5"], "expected 1 to"),
+        (&["run", "--driver", "udp-socket", "--rate", "10000000"], "lower --rate or --seconds"),
         (&["run", "--rate", "1000", "--sharing", "by-cpu"], "--sharing has no effect here"),
         (&["compare", "--sharing", "by-cpu"], "--sharing has no effect here"),
         (&["compare", "--driver", "udp-socket", "--sharing", "by-cpu,by-cpu"], "by-cpu"),

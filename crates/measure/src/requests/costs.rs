@@ -15,7 +15,7 @@ pub(crate) fn costs(
 ) -> Option<ServerCosts> {
     let alone = experiments.iter().flat_map(|&experiment| alone(rounds, experiment)).collect();
     let bursts = experiments.iter().filter_map(|&experiment| burst(rounds, experiment)).collect();
-    let source = source(rounds, experiments)?;
+    let source = source(rounds)?;
     Some(ServerCosts { state_bytes, payload_bytes, flows, source, alone, bursts })
 }
 
@@ -58,18 +58,19 @@ fn burst(rounds: &RequestRounds<'_>, experiment: RequestExperiment) -> Option<Bu
     })
 }
 
+/// The single requests whose replies' reading is counted in what sources take.
+const USUAL: RequestExperiment =
+    RequestExperiment::Alone { waiting: Waiting::Own, softirq: SoftirqCpu::Reader, gap: Gap::ALL[1] };
+
+/// The experiments from which it follows what sources take.
+pub(crate) const fn needed_by_sources() -> [RequestExperiment; 2] {
+    [RequestExperiment::Source, USUAL]
+}
+
 /// What sources take, the reading of replies included.
-fn source(rounds: &RequestRounds<'_>, experiments: &[RequestExperiment]) -> Option<SourceTimes> {
+fn source(rounds: &RequestRounds<'_>) -> Option<SourceTimes> {
     let value = |part| rounds.value(RequestExperiment::Source, SoftirqCpu::Reader, part);
-    let is_usual = |experiment: &&RequestExperiment| {
-        matches!(
-            experiment,
-            RequestExperiment::Alone { waiting: Waiting::Own, softirq: SoftirqCpu::Reader, gap: Gap(gap) }
-                if *gap == Gap::ALL[1].0
-        )
-    };
-    let usual = *experiments.iter().find(is_usual)?;
-    let read = rounds.value(usual, SoftirqCpu::Reader, Part::Read)?;
+    let read = rounds.value(USUAL, SoftirqCpu::Reader, Part::Read)?;
     Some(SourceTimes {
         late_busy: value(Part::Late)?,
         stolen: sum(value(Part::Stolen)?, read),

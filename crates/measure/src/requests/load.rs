@@ -55,6 +55,8 @@ pub struct LoadFigures {
     pub here: f64,
     /// Replies per second, from the first request to the last reply.
     pub throughput: PerSecond,
+    /// Whether a source was so late that it gave up: the rate is beyond what they can send.
+    pub fell_behind: bool,
     /// Why sources had no real-time priority, if they had none.
     pub without_priority: Option<String>,
 }
@@ -137,6 +139,7 @@ fn figures(outcome: &TrialOutcome, cpus: &[CpuId]) -> Option<LoadFigures> {
         call: Nanos(calls / requests as f64),
         here: here as f64 / answered as f64,
         throughput: PerSecond(answered as f64 / (last * 1e-9)),
+        fell_behind: outcome.sent.iter().any(|sent| sent.fell_behind),
         without_priority: outcome.without_priority.clone(),
     })
 }

@@ -97,7 +97,7 @@ impl Context<'_> {
         let TrialOutcome { sent, workers, without_priority } =
             trial.run(self.site, &[schedule], self.stop)?;
         let mut values = Values::new();
-        let Some(Sent { requests, reading }) = sent.first() else {
+        let Some(Sent { requests, reading, .. }) = sent.first() else {
             return Ok(Ran::default());
         };
         let mut idle: BTreeMap<SoftirqCpu, Vec<f64>> = BTreeMap::new();

@@ -22,6 +22,8 @@ const WAITING_AT_MOST: usize = 100;
 const READING: Duration = Duration::from_micros(30);
 /// How long the last replies are waited for.
 const LAST: Duration = Duration::from_millis(200);
+/// A source that is so late sends no more: nothing else runs on its processor while it tries to catch up.
+const TOO_LATE: Duration = Duration::from_millis(200);
 /// Requests between looks at whether the user wants to stop.
 const LOOK: usize = 256;
 
@@ -59,7 +61,10 @@ pub(crate) struct Reading {
 /// What a source did in a run.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(crate) struct Sent {
+    /// Those that were sent: fewer than were due if the user stopped, or the source was too far behind.
     pub(crate) requests: Vec<Request>,
+    /// Whether it was.
+    pub(crate) fell_behind: bool,
     pub(crate) reading: Reading,
 }
 
@@ -101,7 +106,9 @@ impl Source {
             realtime::sleep_until(realtime::now() + Duration::from_micros(500));
             (0..self.flows.len()).try_for_each(|flow| self.read(flow, start, &mut requests))?;
         }
-        Ok(Sent { requests, reading })
+        // Who was stopped is not behind.
+        let fell_behind = requests.len() < due.len() && !stop.load(Ordering::Relaxed);
+        Ok(Sent { requests, fell_behind, reading })
     }
 
     /// The same, without waiting.
@@ -119,11 +126,12 @@ impl Source {
         let nothing = Request { flow: 0, due: 0.0, began: 0.0, ended: 0.0, replied: None };
         let mut requests = vec![nothing; due.len()];
         for (number, Due { at, flow }) in due.iter().copied().enumerate() {
-            if number % LOOK == 0 && stop.load(Ordering::Relaxed) {
+            let moment = start + at;
+            let too_late = realtime::now() > moment + TOO_LATE;
+            if too_late || number % LOOK == 0 && stop.load(Ordering::Relaxed) {
                 requests.truncate(number);
                 break;
             }
-            let moment = start + at;
             if realtime::now() + READING < moment {
                 self.read_one_flow(start, &mut requests)?;
             }

@@ -166,6 +166,7 @@ pub fn compare(
                 measured: ServerFigures::from_runs(&runs),
                 lost: lost as f64 / requests.max(1) as f64,
                 disturbed,
+                fell_behind: runs.iter().any(|run| run.fell_behind),
             });
         }
     }

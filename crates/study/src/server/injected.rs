@@ -96,6 +96,7 @@ impl ServerBench for Exact<'_> {
             call: call.mean * noise,
             here,
             throughput: load.rate,
+            fell_behind: false,
             without_priority: None,
         }))
     }

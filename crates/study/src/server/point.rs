@@ -28,6 +28,8 @@ pub struct ServerPoint {
     pub lost: f64,
     /// The share of requests that stalls of the machine delayed, which are left out of the delays.
     pub disturbed: f64,
+    /// Whether sources were so late in a run that they gave up.
+    pub fell_behind: bool,
 }
 
 /// The quantities that are judged.
@@ -94,6 +96,8 @@ impl ServerPoint {
             Some("no request was answered")
         } else if self.predicted.is_none() {
             Some("the server does not keep up, as predicted")
+        } else if self.fell_behind {
+            Some("requests could not be sent as fast as they were due")
         } else if self.disturbed > DISTURBED {
             Some("the machine stood still too often")
         } else if self.lost > LOST {
