@@ -39,7 +39,7 @@ pub struct LoadFigures {
     pub requests: usize,
     /// Of them, those without a reply.
     pub lost: usize,
-    /// The share of requests that a stall of the machine delayed, which delays do not count.
+    /// The share of requests that a stall of the machine delayed, which delays do not count unless there are no others.
     pub disturbed: f64,
     /// Mean delay, from the time at which a request was due until its reply was at the source.
     pub delay: Nanos,
@@ -113,16 +113,19 @@ fn figures(outcome: &TrialOutcome, cpus: &[CpuId]) -> Option<LoadFigures> {
     };
     let stalls = Stalls::of(outcome.sent.iter().map(|sent| &sent.requests[..]));
     let (requests, mut answered, mut here, mut last) = (all().count(), 0_usize, 0_usize, 0.0_f64);
-    let (mut delays, mut calls) = (Vec::with_capacity(requests), 0.0);
+    let (mut delays, mut disturbed, mut calls) = (Vec::with_capacity(requests), Vec::new(), 0.0);
     for (request, cpu) in all() {
         calls += request.ended - request.began;
         let Some((reply, worker)) = request.replied else { continue };
         answered += 1;
         last = last.max(reply);
         here += usize::from(outcome.workers.get(worker).and_then(|worker| worker.cpu) == Some(cpu));
-        if !stalls.delayed(request.due) {
-            delays.push(reply - request.due);
-        }
+        let counts = if stalls.delayed(request.due) { &mut disturbed } else { &mut delays };
+        counts.push(reply - request.due);
+    }
+    let disturbed_share = disturbed.len() as f64 / answered as f64;
+    if delays.is_empty() {
+        delays = disturbed;
     }
     delays.sort_by(f64::total_cmp);
     let count = delays.len() as f64;
@@ -131,7 +134,7 @@ fn figures(outcome: &TrialOutcome, cpus: &[CpuId]) -> Option<LoadFigures> {
     Some(LoadFigures {
         requests,
         lost: requests - answered,
-        disturbed: 1.0 - count / answered as f64,
+        disturbed: disturbed_share,
         delay: Nanos(delays.iter().sum::<f64>() / count),
         p50: quantile(0.5)?,
         p99: quantile(0.99)?,
