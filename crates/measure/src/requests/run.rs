@@ -85,7 +85,9 @@ impl Context<'_> {
         };
         // Medians, since a pause is much longer if another thread had the processor too.
         let (stolen, all) = (median(one.pauses), median(more.pauses));
-        insert(Part::StolenMore, all.zip(stolen).map(|(all, one)| (all - one) / (TOGETHER - 1) as f64));
+        let more = all.zip(stolen).map(|(all, one)| (all - one) / (TOGETHER - 1) as f64);
+        // More requests take no less: if it seems so, others had the processor too.
+        insert(Part::StolenMore, more.filter(|more| *more > 0.0));
         insert(Part::Stolen, stolen);
         insert(Part::Late, median(one.late));
         Ok(Ran { values, without_priority: None })
