@@ -15,6 +15,7 @@ pub(crate) mod quantity;
 pub(crate) mod reproduce;
 pub(crate) mod runqueue;
 pub(crate) mod sched;
+pub(crate) mod served;
 pub(crate) mod transfer;
 pub(crate) mod tune;
 pub(crate) mod values;
@@ -33,6 +34,7 @@ use messages::MessageArguments;
 use packet::{AxisArguments, PointArguments};
 use reproduce::ReproduceCommand;
 use serde::Deserialize;
+use served::ServedArguments;
 use std::path::PathBuf;
 use transfer::TransferArguments;
 use values::ProgramLine;
@@ -291,8 +293,9 @@ pub(crate) struct StudyArguments {
 
 #[derive(Args, Debug)]
 pub(crate) struct CalibrateArguments {
-    /// Which receive path to measure: `stack`, the one of this program, in memory; or `udp-socket`, the kernel's, from the
-    /// sender's system call to a program's socket [default: stack]
+    /// Which receive path to measure: `stack`, the one of this program, in memory; `udp-socket`, the kernel's, from the
+    /// sender's system call to a program's socket; or `tcp-socket`, that of a --server [default: stack; with --server: as its
+    /// requests want]
     #[arg(long, value_name = "NAME", value_parser = values::names::<CalibratedPath>())]
     pub(crate) path: Option<CalibratedPath>,
 
@@ -320,7 +323,16 @@ pub(crate) struct CalibrateArguments {
     #[command(flatten)]
     pub(crate) intervening: InterveningArguments,
 
-    /// The profile to write [default: profile.toml; with --path udp-socket: udp-socket.toml]
+    #[command(flatten)]
+    pub(crate) served: ServedArguments,
+
+    /// Measure this server program as it is, from outside. `{port}` stands for the port where it is to listen, `{address}` for
+    /// the address
+    #[arg(long, value_name = "CMD", value_parser = values::program, help_heading = "Server")]
+    #[arg(conflicts_with = "handler")]
+    pub(crate) server: Option<ProgramLine>,
+
+    /// The profile to write [default: profile.toml; with --path udp-socket: udp-socket.toml; with --server: server.toml]
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
 
@@ -337,6 +349,8 @@ pub(crate) enum CalibratedPath {
     Stack,
     /// The kernel's, to a UDP socket.
     UdpSocket,
+    /// The kernel's, to a TCP socket of a --server.
+    TcpSocket,
 }
 
 #[derive(Args, Debug)]

@@ -1,9 +1,10 @@
 //! `warmcore calibrate`.
 
+mod program;
 mod sockets;
 
 use crate::args::{CalibrateArguments, CalibratedPath, InterveningArguments};
-use crate::misuse::OrMisuse;
+use crate::misuse::{OrMisuse, misuse};
 use crate::probe::look;
 use crate::{folder, interrupt, json, messages, progress, terminal};
 use miette::{IntoDiagnostic, WrapErr};
@@ -30,13 +31,21 @@ const NOT_INTERVENING: &str = "--intervening (in a scenario: `calibration.interv
 const PROFILE: &str = "profile.toml";
 
 pub(crate) fn run(arguments: &CalibrateArguments) -> miette::Result<()> {
+    if let Some(line) = &arguments.server {
+        return program::run(arguments, line);
+    }
     match arguments.path.unwrap_or_default() {
         CalibratedPath::Stack => run_stack(arguments),
         CalibratedPath::UdpSocket => sockets::run(arguments),
+        CalibratedPath::TcpSocket => Err(misuse(
+            "--server is missing: --path tcp-socket measures a program that speaks HTTP, such as --server './my-server {port}' \
+             --requests http:/",
+        )),
     }
 }
 
 fn run_stack(arguments: &CalibrateArguments) -> miette::Result<()> {
+    crate::server::refuse_served(&arguments.served)?;
     let out = arguments.out.as_deref().unwrap_or_else(|| Path::new(PROFILE));
     let mut study = if arguments.quick { Study::quick(vec![1]) } else { Study::standard(vec![1]) };
     study.seed = arguments.seed.unwrap_or(study.seed);

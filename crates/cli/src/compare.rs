@@ -41,6 +41,7 @@ pub(crate) fn run(arguments: &CompareArguments) -> miette::Result<()> {
     }
     let reason = "--driver udp-socket has a port to share";
     unused_options::refuse("sharing", !arguments.sharing.is_empty(), reason)?;
+    server::refuse_served(&arguments.runnable.served)?;
     let request = request(arguments)?;
     let given = given_profile(&request.scenario)?;
     let existing = if arguments.force { Existing::Replace } else { Existing::Refuse };

@@ -8,7 +8,7 @@ use std::io;
 use std::process::ExitCode;
 
 /// The work failed, or came to no result.
-const FAILED: u8 = 1;
+pub(crate) const FAILED: u8 = 1;
 /// The command line cannot be used; clap ends with it too.
 const MISUSED: u8 = 2;
 

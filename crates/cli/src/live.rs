@@ -44,6 +44,7 @@ pub(crate) fn run(arguments: &RunLiveArguments) -> miette::Result<()> {
     }
     let reason = "--driver udp-socket has a port to share";
     unused_options::refuse("sharing", arguments.sharing.is_some(), reason)?;
+    server::refuse_served(&arguments.runnable.served)?;
     let scenario = scenario(&arguments.runnable)?;
     let given = &arguments.runnable.scenario.given;
     unused_options::check_profile(given, &scenario)?;

@@ -33,6 +33,7 @@ mod reproduce;
 mod server;
 mod simulate;
 mod study;
+mod supervised;
 mod sweep;
 mod terminal;
 mod transfer;
@@ -73,7 +74,7 @@ fn main() -> ExitCode {
     };
     messages::set(arguments.messages.level());
     error_report::set_color(arguments.messages.color);
-    exit::report_and_status(run(arguments))
+    supervised::run(arguments, run)
 }
 
 fn run(arguments: Arguments) -> miette::Result<()> {

@@ -2,9 +2,11 @@
 
 pub(crate) mod compare;
 pub(crate) mod run;
+pub(crate) mod service;
 
 use crate::args::given::Given;
 use crate::args::live::RunnableArguments;
+use crate::args::served::ServedArguments;
 use crate::calibrate::look_at_machine;
 use crate::misuse::misuse;
 use crate::unused_options::refuse;
@@ -13,6 +15,7 @@ use core::time::Duration;
 use miette::{IntoDiagnostic, WrapErr};
 use std::sync::atomic::AtomicBool;
 use warmcore_costs::{ServerCosts, SocketProfile};
+use warmcore_measure::requests::service::{ServedHandler, Service};
 use warmcore_measure::{CalibrateError, Progress, SocketPlan, calibrate_sockets};
 use warmcore_runtime::from_scenario::usable_cores;
 use warmcore_scenario::{DriverKind, ProfileSource};
@@ -75,11 +78,17 @@ fn check_effects(given: &Given, also_taken: &[&str]) -> miette::Result<()> {
     refused.into_iter().try_for_each(|option| refuse(name(option), given.has(option), reason))
 }
 
+/// Refuses options about servers where there is none.
+pub(crate) fn refuse_served(flags: &ServedArguments) -> miette::Result<()> {
+    let reason = "only a server on the kernel's sockets is asked: --driver udp-socket, or --path udp-socket of `calibrate`";
+    refuse("handler", flags.handler.is_some(), reason)?;
+    refuse("requests", flags.requests.is_some(), reason)
+}
+
 /// What is served.
 struct Served {
     cpus: Vec<CpuId>,
-    state_bytes: usize,
-    payload_bytes: Option<usize>,
+    service: Service,
     long: Duration,
     seed: u64,
 }
@@ -103,10 +112,20 @@ impl Served {
                 "--processors is {wanted}, expected at most {cores}: the cores that this process may use"
             )));
         }
+        let given = flags.live.handler_bytes.is_some() && flags.served.handler.is_some();
+        refuse("handler-bytes", given, "the library named by --handler has the state")?;
+        let state_bytes = flags.live.handler_bytes.unwrap_or(0) as usize;
+        let payload_bytes = flags.live.payload.map_or(SocketPlan::standard().payload_bytes, usize::from);
+        SocketPlan {
+            payload_bytes,
+            handlers: vec![ServedHandler::State(state_bytes)],
+            ..SocketPlan::quick()
+        }
+        .check()
+        .map_err(|error| misuse(error.to_string()))?;
         Ok(Self {
             cpus: cores.into_iter().take(wanted).collect(),
-            state_bytes: flags.live.handler_bytes.unwrap_or(0) as usize,
-            payload_bytes: flags.live.payload.map(usize::from),
+            service: service::service(&flags.served, state_bytes, payload_bytes)?,
             long: Duration::from_secs_f64(seconds),
             seed: flags.scenario.seed.unwrap_or(1),
         })
@@ -129,37 +148,36 @@ impl Served {
             }
             None => self.measure(quick, json, stop)?,
         };
-        let handler = |costs: &&ServerCosts| costs.state_bytes == self.state_bytes;
-        let Some(costs) = profile.servers.iter().find(handler) else {
-            let measured: Vec<String> =
-                profile.servers.iter().map(|costs| costs.state_bytes.to_string()).collect();
-            let measured = if measured.is_empty() { "none".to_owned() } else { measured.join(", ") };
+        let fits = |costs: &&ServerCosts| self.service.is_of(costs);
+        let Some(costs) = profile.servers.iter().find(fits) else {
+            let measured: Vec<String> = profile.servers.iter().map(in_words).collect();
+            let measured = if measured.is_empty() { "none".to_owned() } else { measured.join("; ") };
             return Err(misuse(format!(
-                "the profile has no requests with --handler-bytes {}, expected one of: {measured}; without --profile, fitting \
-                 costs are measured first",
-                self.state_bytes
+                "the profile has no costs of this handler and these requests, expected one of: {measured}; without --profile, \
+                 fitting costs are measured first"
             )));
         };
-        if let Some(payload) = self.payload_bytes.filter(|payload| *payload != costs.payload_bytes) {
-            return Err(misuse(format!(
-                "--payload is {payload}, but the profile's requests have {} bytes; without --profile, fitting costs are \
-                 measured first",
-                costs.payload_bytes
-            )));
-        }
         Ok((costs.clone(), profile.clone()))
     }
 
     fn measure(&self, quick: bool, json: bool, stop: &AtomicBool) -> miette::Result<SocketProfile> {
         let machine = look_at_machine(json)?;
         let plan = if quick { SocketPlan::quick() } else { SocketPlan::standard() };
-        let plan = SocketPlan {
-            seed: self.seed,
-            payload_bytes: self.payload_bytes.unwrap_or(plan.payload_bytes),
-            ..plan.servers_only(vec![self.state_bytes])
-        };
+        let plan = SocketPlan { seed: self.seed, ..plan }.servers_only(self.service.clone());
         let profile = measure(&machine, &plan, stop);
         profile.into_diagnostic().wrap_err("cannot measure what requests cost on this machine")
+    }
+}
+
+/// What costs are about, as the flags say it.
+fn in_words(costs: &ServerCosts) -> String {
+    let handler = match &costs.library {
+        Some(file) => format!("--handler {} (checksum {:08x})", file.name, file.crc32),
+        None => format!("--handler-bytes {}", costs.state_bytes),
+    };
+    match &costs.requests {
+        Some(file) => format!("{handler} --requests {} (checksum {:08x})", file.name, file.crc32),
+        None => format!("{handler} --payload {}", costs.payload_bytes),
     }
 }
 

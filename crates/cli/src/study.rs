@@ -15,6 +15,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use warmcore_costs::{Profile, SocketProfile};
+use warmcore_measure::requests::service::Service;
 use warmcore_measure::{CalibrateError, CalibrationPlan, SocketPlan};
 use warmcore_record::Existing;
 use warmcore_runtime::from_scenario::usable_cores;
@@ -198,7 +199,10 @@ fn servers(study: &Study, sockets: &SocketProfile, stop: &AtomicBool) -> miette:
     };
     let mut bench = ThisMachine::new(stop).into_diagnostic()?;
     for (advice, costs) in found.advice.iter_mut().zip(&sockets.servers) {
-        let run = advice.verify(&mut bench, costs.payload_bytes, &cpus, study.seed);
+        let run = {
+            let service = Service::touching(costs.state_bytes, costs.payload_bytes);
+            advice.verify(&mut bench, &service, &cpus, study.seed)
+        };
         if stop.load(Ordering::SeqCst) {
             return Err(interrupted::report());
         }

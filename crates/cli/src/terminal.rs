@@ -5,6 +5,7 @@ pub(crate) mod compare;
 mod counts;
 pub(crate) mod layout;
 pub(crate) mod plan;
+pub(crate) mod program;
 pub(crate) mod server;
 pub(crate) mod sockets;
 pub(crate) mod sweep;

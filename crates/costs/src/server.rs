@@ -42,14 +42,30 @@ impl fmt::Display for Waiting {
     }
 }
 
+/// A file of the user's that costs are about. They hold for no other.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UserFile {
+    /// Its name, without its folder.
+    pub name: String,
+    /// The checksum of its contents (CRC-32).
+    pub crc32: u32,
+}
+
 /// The costs of requests to a server with one handler.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ServerCosts {
     /// Bytes of its flow's state that the handler reads and writes; 0 is an echo.
     pub state_bytes: usize,
-    /// Bytes of a request and of its reply.
+    /// Bytes of a request, header included; of captured ones the mean.
     pub payload_bytes: usize,
+    /// The library that handles requests; then nothing is known of the state it uses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub library: Option<UserFile>,
+    /// The capture that the requests are from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requests: Option<UserFile>,
     /// The flows that took turns.
     pub flows: usize,
     /// What the sources take.

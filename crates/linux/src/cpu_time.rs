@@ -1,5 +1,6 @@
 //! The processor time that a thread or process has used.
 
+use crate::usage;
 use rustix::time::{ClockId, Timespec, clock_gettime};
 use warmcore_units::Nanos;
 
@@ -14,6 +15,13 @@ pub fn of_this_thread() -> Nanos {
 #[must_use]
 pub fn of_this_process() -> Nanos {
     nanos(clock_gettime(ClockId::ProcessCPUTime))
+}
+
+/// Returns the processor time of all threads of the process `pid` since it started, including threads that have ended; `None`
+/// if there is no such process.
+#[must_use]
+pub fn of_process(pid: u32) -> Option<Nanos> {
+    usage::of_process(pid).map(|time| Nanos(time.as_secs_f64() * 1e9))
 }
 
 fn nanos(time: Timespec) -> Nanos {
@@ -42,5 +50,20 @@ mod tests {
         });
         thread.join().unwrap();
         assert!(of_this_process() - before >= Nanos(2e6));
+    }
+
+    #[test]
+    fn the_time_of_another_process_is_read() {
+        let own = of_process(std::process::id()).unwrap();
+        assert!(own > Nanos::ZERO && own <= of_this_process());
+        let mut child = std::process::Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
+        let began = std::time::Instant::now();
+        while of_process(child.id()).is_none_or(|time| time < Nanos(5e6)) {
+            assert!(began.elapsed() < Duration::from_secs(20));
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!(of_process(child.id()), None);
     }
 }

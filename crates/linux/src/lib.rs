@@ -20,6 +20,7 @@
 //! | [`executable`] | blocks of code large enough to displace an instruction cache |
 //! | [`realtime`] | a thread that runs before all others, at a moment |
 //! | [`region`] | resident memory to displace a data cache, in huge pages if wanted |
+//! | [`handler_library`] | loads a user's request handler, in a process of its own that is watched |
 //! | [`net`] | receives and sends Ethernet frames; shares a UDP port among workers |
 //! | [`ethtool`] | what the driver of an interface says: channels, rings, coalescing, RSS, NAPI |
 //! | [`inventory`] | lists interrupts, queues, packet steering and threads, and programs that change them |
@@ -32,8 +33,9 @@
 //!
 //! `unsafe` is confined to a few modules: `getrusage`, which no safe crate offers (`usage`), a thread's priority (`realtime`), memory
 //! mappings (`mapping`), the jump into a code block (`executable`), the stack of a
-//! [`protocol_thread`], what a child does before it becomes a program (`parent_death`), and the requests of a tracer (`stepping::ptrace`, `stepping::launch`). In [`net`] these are its system calls (`net::kernel`, `net::sockets::kernel`), memory shared with the
-//! kernel (`net::shared`), and the two devices whose protocols decide who owns a frame in that memory
+//! [`protocol_thread`], what a child does before it becomes a program (`parent_death`), and the requests of a tracer (`stepping::ptrace`, `stepping::launch`). In [`handler_library`] it is the library
+//! itself. In [`net`] these are its system calls (`net::kernel`, `net::sockets::kernel`), memory shared with the kernel or
+//! another process (`shared_memory`), and the two devices whose protocols decide who owns a frame in that memory
 //! (`net::packet`, `net::xdp`).
 
 #![deny(unsafe_code)]
@@ -49,6 +51,7 @@ pub mod ethtool;
 #[allow(unsafe_code)]
 pub mod executable;
 pub mod fake;
+pub mod handler_library;
 pub mod host;
 pub mod interruption;
 pub mod inventory;
@@ -74,6 +77,8 @@ mod rooted;
 pub mod sched_ext;
 pub mod sched_trace;
 pub mod scheduler_counts;
+#[allow(unsafe_code)]
+mod shared_memory;
 pub mod steal;
 #[cfg(target_arch = "x86_64")]
 pub mod stepping;

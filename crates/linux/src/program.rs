@@ -71,7 +71,15 @@ impl Program {
     /// # Errors
     /// If no program is named or it cannot be started.
     pub fn start(arguments: &[OsString]) -> Result<Self, ProgramError> {
-        Self::spawn(arguments, Stdio::null())
+        Self::spawn(arguments, Stdio::null(), Stdio::null())
+    }
+
+    /// Starts a program like [`start`](Self::start), whose standard error goes where that of this process goes.
+    ///
+    /// # Errors
+    /// If no program is named or it cannot be started.
+    pub fn start_with_stderr(arguments: &[OsString]) -> Result<Self, ProgramError> {
+        Self::spawn(arguments, Stdio::null(), Stdio::inherit())
     }
 
     /// Starts a program like [`start`](Self::start), and keeps its output for [`output`](Self::output).
@@ -79,7 +87,7 @@ impl Program {
     /// # Errors
     /// If no program is named or it cannot be started.
     pub fn start_captured(arguments: &[OsString]) -> Result<Self, ProgramError> {
-        let mut program = Self::spawn(arguments, Stdio::piped())?;
+        let mut program = Self::spawn(arguments, Stdio::piped(), Stdio::null())?;
         program.output = program.child.stdout.take().map(|mut pipe| {
             thread::spawn(move || {
                 let mut bytes = Vec::new();
@@ -105,11 +113,11 @@ impl Program {
         candidates(program).fold(Err(io::ErrorKind::NotFound.into()), best).map_err(not_started)
     }
 
-    fn spawn(arguments: &[OsString], output: Stdio) -> Result<Self, ProgramError> {
+    fn spawn(arguments: &[OsString], output: Stdio, errors: Stdio) -> Result<Self, ProgramError> {
         let Some((program, arguments)) = arguments.split_first() else { return Err(ProgramError::Unnamed) };
         let name = program.to_string_lossy().into_owned();
         let mut command = Command::new(program);
-        command.args(arguments).stdin(Stdio::null()).stdout(output).stderr(Stdio::null()).process_group(0);
+        command.args(arguments).stdin(Stdio::null()).stdout(output).stderr(errors).process_group(0);
         parent_death::kill_with_this_thread(&mut command);
         match spawn_in_a_thread(command) {
             Ok((child, starter)) => Ok(Self { child, _starter: starter, name, output: None }),
@@ -182,6 +190,11 @@ impl Program {
     /// How it ended, or why that cannot be known; `None` while it runs.
     fn status(&mut self) -> Option<io::Result<ExitStatus>> {
         self.child.try_wait().transpose()
+    }
+
+    /// How it ended, in words; `None` while it runs.
+    pub fn ended(&mut self) -> Option<String> {
+        self.status().map(in_words)
     }
 
     /// Its name in reports.

@@ -1,8 +1,10 @@
 //! Errors of a calibration.
 
+use crate::served_program::ServedProgramError;
 use crate::sockets::SocketError;
 use std::io;
 use std::time::Duration;
+use warmcore_linux::handler_library::ReplyTooLong;
 use warmcore_linux::{AffinityError, MappingError, ProgramError};
 use warmcore_runtime::server::ServerError;
 use warmcore_stack::{DropReason, OfferError, OpenError, wire::BuildError};
@@ -137,6 +139,12 @@ pub enum RunError {
     /// A thread of the run panicked.
     #[error("a measuring thread panicked")]
     Panicked,
+    /// A server program cannot be measured.
+    #[error(transparent)]
+    ServedProgram(#[from] ServedProgramError),
+    /// A user's library did what it must not.
+    #[error(transparent)]
+    Library(#[from] ReplyTooLong),
     /// A thread could not be kept on its processor.
     #[error(transparent)]
     Affinity(#[from] AffinityError),

@@ -13,13 +13,14 @@
 //! the time at which its request was due, so a late source hides nothing.
 
 mod costs;
-mod experiment;
+pub(crate) mod experiment;
 mod handler;
 pub mod load;
-mod rounds;
+pub(crate) mod rounds;
 mod run;
-mod schedule;
-mod source;
+pub(crate) mod schedule;
+pub mod service;
+pub(crate) mod source;
 mod stall;
 mod steal;
 #[cfg(test)]
@@ -38,6 +39,7 @@ use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rounds::{RequestRounds, Target};
 use run::Context;
+use service::{ServedHandler, Service};
 use std::time::{Duration, Instant};
 use warmcore_costs::ServerCosts;
 
@@ -49,7 +51,7 @@ pub(crate) const LEAST_BYTES: usize = source::HEADER;
 pub(crate) const FLOWS: usize = 16;
 
 /// How much to measure of a server.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, Debug)]
 pub struct RequestPlan {
     /// Time budget.
     pub budget: Duration,
@@ -57,10 +59,8 @@ pub struct RequestPlan {
     pub least_runs: u32,
     /// The half-width to reach, as a fraction of the mean.
     pub target: f64,
-    /// Bytes of its flow's state that the handler reads and writes; 0 is an echo.
-    pub state_bytes: usize,
-    /// Bytes of a request and its reply.
-    pub payload_bytes: usize,
+    /// What is asked and answered.
+    pub service: Service,
     /// Seed of everything random.
     pub seed: u64,
 }
@@ -81,15 +81,13 @@ pub(crate) fn calibrate(
     stop: &AtomicBool,
 ) -> Result<MeasuredServer, CalibrateError> {
     let deadline = Instant::now() + plan.budget;
-    let RequestPlan { state_bytes, payload_bytes, .. } = *plan;
-    let context = Context { site, processors, state_bytes, payload_bytes, flows: FLOWS, stop };
+    let context = Context { site, processors, service: plan.service.clone(), flows: FLOWS, stop };
     let experiments = RequestExperiment::all(processors, &Gap::ALL);
     let target = Target { least_runs: plan.least_runs, relative: plan.target };
     let mut rounds = RequestRounds::new(&context, target, experiments.clone());
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(plan.seed);
     interleaved::complete(&mut rounds, deadline, &mut rng, report)?;
-    let of =
-        |rounds: &RequestRounds<'_>| costs::costs(rounds, &experiments, (state_bytes, payload_bytes, FLOWS));
+    let of = |rounds: &RequestRounds<'_>| costs::costs(rounds, &experiments, &plan.service, FLOWS);
     // On a busy machine a run may show nothing of its source.
     for _ in 0..TRIES {
         if of(&rounds).is_some() {
@@ -102,8 +100,12 @@ pub(crate) fn calibrate(
     }
     let costs = of(&rounds).ok_or(RunError::NothingTimed)?;
     let RunCounts { runs, packets, packets_set_aside, .. } = rounds.tally;
+    let handler = match &plan.service.handler {
+        ServedHandler::State(bytes) => format!("whose handler uses {bytes} bytes of its flow's state"),
+        ServedHandler::Library(_, file) => format!("with the handler library {}", file.name),
+    };
     let mut notes = vec![format!(
-        "requests to a server whose handler uses {state_bytes} bytes of its flow's state: {runs} runs; {packets_set_aside} of {packets} times were set aside because an interrupt hit them (more than five times the run's median)"
+        "requests to a server {handler}: {runs} runs; {packets_set_aside} of {packets} times were set aside because an interrupt hit them (more than five times the run's median)"
     )];
     notes.extend(rounds.without_priority.map(|reason| {
         format!("sources had no real-time priority ({reason}), so the kernel decided when they ran")

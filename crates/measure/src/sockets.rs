@@ -48,6 +48,7 @@ use crate::calibrate::interleaved;
 use crate::calibrate::progress::{Observer, ProgressReporter};
 use crate::clock::Timer;
 use crate::error::{CalibrateError, RunError};
+use crate::requests::service::{Payloads, ServedHandler, Service};
 use crate::requests::{self, RequestPlan};
 use crate::run::intervening::Workload;
 use core::sync::atomic::AtomicBool;
@@ -65,14 +66,16 @@ use warmcore_linux::pin_to;
 use warmcore_topology::Machine;
 
 /// How much to measure.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, Debug)]
 pub struct SocketPlan {
     /// Time budget for the parts of a datagram's way.
     pub budget: Duration,
     /// Time budget for the requests to servers, with each handler.
     pub server_budget: Duration,
-    /// The handlers of these servers: the bytes of a flow's state that each reads and writes. The first of 0 is an echo.
-    pub handlers: Vec<usize>,
+    /// What these servers do, each with a budget of its own.
+    pub handlers: Vec<ServedHandler>,
+    /// What they are asked; otherwise requests of [`payload_bytes`](Self::payload_bytes).
+    pub requests: Option<Payloads>,
     /// Least number of runs before the half-width of a value is trusted.
     pub least_runs: u32,
     /// The half-width to reach, as a fraction of the mean.
@@ -106,7 +109,8 @@ impl SocketPlan {
         Self {
             budget: Duration::from_secs(50),
             server_budget: Duration::from_secs(40),
-            handlers: vec![0, STATE_BYTES],
+            handlers: vec![ServedHandler::State(0), ServedHandler::State(STATE_BYTES)],
+            requests: None,
             least_runs: 10,
             target: 0.02,
             packets_per_run: 200,
@@ -121,7 +125,7 @@ impl SocketPlan {
         Self {
             budget: Duration::from_secs(7),
             server_budget: Duration::from_secs(12),
-            handlers: vec![0],
+            handlers: vec![ServedHandler::State(0)],
             least_runs: 5,
             packets_per_run: 100,
             ..Self::standard()
@@ -136,10 +140,11 @@ impl SocketPlan {
         Self { budget: Duration::ZERO, server_budget, ..plan }
     }
 
-    /// The same for the costs of requests to servers with these `handlers` alone, without the parts of a datagram's way.
+    /// The same for the costs of requests to servers of this `service` alone, without the parts of a datagram's way.
     #[must_use]
-    pub fn servers_only(self, handlers: Vec<usize>) -> Self {
-        Self { budget: Duration::ZERO, handlers, ..self }
+    pub fn servers_only(self, service: Service) -> Self {
+        let Service { handler, payloads } = service;
+        Self { budget: Duration::ZERO, handlers: vec![handler], requests: Some(payloads), ..self }
     }
 
     fn all(&self) -> Duration {
@@ -151,8 +156,13 @@ impl SocketPlan {
     /// # Errors
     /// If the payload is too short or too long.
     pub fn check(&self) -> Result<(), CalibrateError> {
-        if let Some(handler) = self.handlers.iter().find(|bytes| **bytes > Self::MAX_STATE_BYTES) {
-            return Err(CalibrateError::StateTooLarge { bytes: *handler, max: Self::MAX_STATE_BYTES });
+        let state = |handler: &ServedHandler| match handler {
+            ServedHandler::State(bytes) => Some(*bytes),
+            ServedHandler::Library(..) => None,
+        };
+        let max = Self::MAX_STATE_BYTES;
+        if let Some(bytes) = self.handlers.iter().filter_map(state).find(|bytes| *bytes > max) {
+            return Err(CalibrateError::StateTooLarge { bytes, max });
         }
         let (least, max) = (Self::LEAST_PAYLOAD_BYTES, Self::MAX_PAYLOAD_BYTES);
         if (least..=max).contains(&self.payload_bytes) {
@@ -214,15 +224,15 @@ fn servers(
     notes: &mut Vec<String>,
 ) -> Result<Vec<ServerCosts>, CalibrateError> {
     let mut servers = Vec::new();
-    for (number, &state_bytes) in plan.handlers.iter().enumerate() {
+    let payloads = plan.requests.clone().unwrap_or_else(|| Payloads::equal(plan.payload_bytes));
+    for (number, handler) in plan.handlers.iter().enumerate() {
         let done = plan.budget + plan.server_budget * (number as u32 + 1);
         report.begin("requests to a server", done.as_secs_f64() / plan.all().as_secs_f64());
         let asked = RequestPlan {
             budget: plan.server_budget,
             least_runs: plan.least_runs,
             target: plan.target,
-            state_bytes,
-            payload_bytes: plan.payload_bytes,
+            service: Service { handler: handler.clone(), payloads: payloads.clone() },
             seed: plan.seed,
         };
         let measured = requests::calibrate(context.site, context.processors, &asked, report, context.stop)?;

@@ -2,6 +2,7 @@
 //! document's `live` table.
 
 use super::packet::ScenarioArguments;
+use super::served::ServedArguments;
 use super::values::CpuRange;
 use super::{quantity, values, whole};
 use clap::Args;
@@ -22,6 +23,9 @@ pub(crate) struct RunnableArguments {
 
     #[command(flatten)]
     pub(crate) live: LiveArguments,
+
+    #[command(flatten)]
+    pub(crate) served: ServedArguments,
 }
 
 #[derive(Args, Debug)]

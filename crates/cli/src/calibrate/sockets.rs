@@ -2,9 +2,11 @@
 
 use super::{existing, look_at_machine};
 use crate::args::CalibrateArguments;
+use crate::args::served::AskedRequests;
 use crate::misuse::OrMisuse;
+use crate::server::{self, service};
 use crate::unused_options::refuse;
-use crate::{folder, interrupt, json, server, terminal};
+use crate::{folder, interrupt, json, terminal};
 use miette::{IntoDiagnostic, WrapErr};
 use std::path::Path;
 use warmcore_measure::SocketPlan;
@@ -21,8 +23,21 @@ pub(super) fn run(arguments: &CalibrateArguments) -> miette::Result<()> {
     let standard = if arguments.quick { SocketPlan::quick() } else { SocketPlan::standard() };
     let plan = SocketPlan {
         seed: arguments.seed.unwrap_or(standard.seed),
-        payload_bytes: arguments.payload.unwrap_or(standard.payload_bytes),
+        payload_bytes: match arguments.served.requests {
+            Some(AskedRequests::Equal(bytes)) => bytes,
+            _ => arguments.payload.unwrap_or(standard.payload_bytes),
+        },
         ..standard
+    };
+    let plan = match (&arguments.served.handler, &arguments.served.requests) {
+        (None, None) => plan,
+        (None, Some(_)) => {
+            SocketPlan { requests: Some(service::payloads(&arguments.served, plan.payload_bytes)?), ..plan }
+        }
+        (Some(_), _) => {
+            let service = service::service(&arguments.served, 0, plan.payload_bytes)?;
+            SocketPlan { handlers: vec![service.handler], requests: Some(service.payloads), ..plan }
+        }
     };
     plan.check().or_misuse().wrap_err("--payload")?;
     let out = arguments.out.as_deref().unwrap_or_else(|| Path::new(PROFILE));

@@ -29,6 +29,7 @@ struct Summary<'a> {
     schema: u32,
     profile: &'a str,
     state_bytes: usize,
+    library: Option<&'a str>,
     #[serde(flatten)]
     results: &'a ServerSummary,
 }
@@ -50,8 +51,15 @@ pub(crate) fn run(arguments: &CompareArguments, loads: Loads) -> miette::Result<
         [] => ServerPolicy::ALL.to_vec(),
         named => named.to_vec(),
     };
-    let request =
-        ServerRequest { policies, loads, cpus: served.cpus.clone(), long: served.long, seed: served.seed };
+    let service = served.service.clone();
+    let request = ServerRequest {
+        service,
+        policies,
+        loads,
+        cpus: served.cpus.clone(),
+        long: served.long,
+        seed: served.seed,
+    };
     let bar = progress::bar("comparing");
     let mut bench = ThisMachine::new(stop).into_diagnostic()?;
     let compared_all = compare(&mut bench, &request, &costs, |at| {
@@ -64,8 +72,14 @@ pub(crate) fn run(arguments: &CompareArguments, loads: Loads) -> miette::Result<
     let manifest = provenance::from_seed("arrivals", served.seed, None);
     let results = ServerSummary::new(&comparison);
     let state_bytes = costs.state_bytes;
-    let summary =
-        json::pretty(&Summary { schema: SCHEMA, profile: &profile.name, state_bytes, results: &results })?;
+    let library = costs.library.as_ref().map(|file| &*file.name);
+    let summary = json::pretty(&Summary {
+        schema: SCHEMA,
+        profile: &profile.name,
+        state_bytes,
+        library,
+        results: &results,
+    })?;
     let report = warmcore_report::render(&compared::document(&comparison, &profile.name, manifest.clone()));
     folder.write_table(&RESULTS, &columns(&results.points).into_diagnostic()?, &manifest)?;
     folder.write(SUMMARY, summary.as_bytes())?;

@@ -9,7 +9,6 @@ use crate::{interrupt, json, messages};
 use miette::{IntoDiagnostic, miette};
 use serde::Serialize;
 use std::sync::atomic::Ordering;
-use warmcore_measure::SocketPlan;
 use warmcore_measure::requests::load::{Load, LoadFigures, LoadSite};
 use warmcore_scenario::ServerPolicy;
 use warmcore_study::server::compare::mechanism;
@@ -42,6 +41,8 @@ struct Ran {
     worker_cpu_us: f64,
     call_us: f64,
     handled_where_received: f64,
+    /// By worker: the share of the requests that it handled.
+    shares: Vec<f64>,
 }
 
 pub(crate) fn run(arguments: &RunLiveArguments) -> miette::Result<()> {
@@ -69,15 +70,11 @@ pub(crate) fn run(arguments: &RunLiveArguments) -> miette::Result<()> {
     let load = Load {
         policy: mechanism(sharing),
         cpus: served.cpus,
-        state_bytes: served.state_bytes,
-        payload_bytes: served.payload_bytes.unwrap_or(SocketPlan::standard().payload_bytes),
+        service: served.service,
         rate: PerSecond(rate),
         long: served.long,
         seed: served.seed,
     };
-    SocketPlan { payload_bytes: load.payload_bytes, handlers: vec![load.state_bytes], ..SocketPlan::quick() }
-        .check()
-        .map_err(|error| misuse(format!("{error}")))?;
     let stop = interrupt::catch()?;
     let site = LoadSite::new().into_diagnostic()?;
     if let Some(reason) = site.instead() {
@@ -124,12 +121,15 @@ impl Ran {
             worker_cpu_us: figures.worker_cpu.micros(),
             call_us: figures.call.micros(),
             handled_where_received: figures.here,
+            shares: figures.shares.clone(),
         }
     }
 }
 
 fn words(sharing: ServerPolicy, load: &Load, figures: &LoadFigures) -> String {
-    let LoadFigures { requests, lost, delay, p50, p99, worker_cpu, call, here, throughput, .. } = figures;
+    let LoadFigures { requests, lost, delay, p50, p99, worker_cpu, call, here, throughput, shares, .. } =
+        figures;
+    let shares: Vec<String> = shares.iter().map(|share| format!("{:.0}%", share * 100.0)).collect();
     let disturbed = match (figures.disturbed * 100.0).round() {
         0.0 => String::new(),
         share => format!("The machine stood still: {share}% of the requests are left out of the delays.\n"),
@@ -138,9 +138,10 @@ fn words(sharing: ServerPolicy, load: &Load, figures: &LoadFigures) -> String {
         "{sharing} on {} processors at {}: {requests} requests, {lost} lost, {throughput} answered.\n\
          Delay from when a request was due until its reply was back: mean {delay}, median {p50}, 99th percentile {p99}.\n\
          Processor time for a request: {worker_cpu} of the workers, {call} of the call that sends it, softirq included.\n\
-         {:.0}% were handled on the processor that received them.\n{disturbed}",
+         {:.0}% were handled on the processor that received them; shares of the workers: {}.\n{disturbed}",
         load.cpus.len(),
         load.rate,
-        here * 100.0
+        here * 100.0,
+        shares.join(", ")
     )
 }

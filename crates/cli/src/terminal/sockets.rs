@@ -138,7 +138,7 @@ fn server(costs: &ServerCosts) -> Option<String> {
     let (first, last) = (rows(SoftirqCpu::Reader).next()?, rows(SoftirqCpu::Reader).last()?);
     let mut text = format!(
         "A request to a server ({}) costs {} after {} of nothing to do, and {} after {}",
-        handler(costs.state_bytes),
+        handler(costs.state_bytes, costs.library.as_ref()),
         said(first),
         first.idle,
         said(last),

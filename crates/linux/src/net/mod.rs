@@ -44,14 +44,13 @@ mod interface;
 #[allow(unsafe_code)]
 mod kernel;
 pub mod lab;
+mod listening;
 mod namespace;
 #[allow(unsafe_code)]
 mod packet;
 mod privilege;
 #[allow(unsafe_code)]
 mod receive_time;
-#[allow(unsafe_code)]
-mod shared;
 pub mod sockets;
 mod steering;
 mod tun;
@@ -64,10 +63,11 @@ pub use error::{DeviceError, SendError};
 pub use filter::{Filter, PortProtocol, Ports};
 pub use interface::Interface;
 pub(crate) use interface::{indirection_table, number_and_address, set_indirection_table};
+pub use listening::listening;
 pub use namespace::{EnteredNamespace, Namespace, NamespaceError};
 pub use packet::{Fanout, FanoutMode, PacketOptions, PacketSocket};
 pub use privilege::privilege_missing;
-pub use receive_time::{TimedDatagram, TimedDatagrams};
+pub use receive_time::{Timed, TimedData, TimedDatagrams, TimedStream};
 pub use steering::SteerError;
 pub use tun::{Tun, TunHeader, TunMode, TunOptions};
 pub use wait::{Bell, WaitError, wait_readable};

@@ -2,6 +2,7 @@
 
 use crate::requests::experiment::{BURST, Gap, Part, RequestExperiment};
 use crate::requests::rounds::RequestRounds;
+use crate::requests::service::Service;
 use warmcore_costs::Measured;
 use warmcore_costs::server::{AloneTimes, BurstTimes, ServerCosts, SourceTimes, Waiting};
 use warmcore_costs::socket::{LastUsed, SoftirqCpu};
@@ -11,12 +12,15 @@ use warmcore_units::Nanos;
 pub(crate) fn costs(
     rounds: &RequestRounds<'_>,
     experiments: &[RequestExperiment],
-    (state_bytes, payload_bytes, flows): (usize, usize, usize),
+    service: &Service,
+    flows: usize,
 ) -> Option<ServerCosts> {
     let alone = experiments.iter().flat_map(|&experiment| alone(rounds, experiment)).collect();
     let bursts = experiments.iter().filter_map(|&experiment| burst(rounds, experiment)).collect();
     let source = source(rounds)?;
-    Some(ServerCosts { state_bytes, payload_bytes, flows, source, alone, bursts })
+    let (state_bytes, payload_bytes) = (service.state_bytes(), service.payloads.mean_bytes());
+    let (library, requests) = (service.library().cloned(), service.payloads.capture().cloned());
+    Some(ServerCosts { state_bytes, payload_bytes, library, requests, flows, source, alone, bursts })
 }
 
 fn alone(rounds: &RequestRounds<'_>, experiment: RequestExperiment) -> Vec<AloneTimes> {

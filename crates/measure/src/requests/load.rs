@@ -3,6 +3,7 @@
 use crate::error::RunError;
 use crate::requests::FLOWS;
 use crate::requests::schedule::random;
+use crate::requests::service::Service;
 use crate::requests::stall::Stalls;
 use crate::requests::trial::{Trial, TrialOutcome};
 use crate::sockets::site::Site;
@@ -14,16 +15,14 @@ use warmcore_runtime::server::Policy;
 use warmcore_units::{CpuId, Nanos, PerSecond};
 
 /// A server's load.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, Debug)]
 pub struct Load {
     /// Which worker gets which request.
     pub policy: Policy,
     /// The processors: each has a worker and a source.
     pub cpus: Vec<CpuId>,
-    /// Bytes of its flow's state that the handler reads and writes.
-    pub state_bytes: usize,
-    /// Bytes of a request and its reply.
-    pub payload_bytes: usize,
+    /// What is asked and answered.
+    pub service: Service,
     /// Requests per second, of all sources together.
     pub rate: PerSecond,
     /// How long they come.
@@ -53,6 +52,8 @@ pub struct LoadFigures {
     pub call: Nanos,
     /// The share of requests whose worker was on the source's processor.
     pub here: f64,
+    /// The share of the requests that each worker handled.
+    pub shares: Vec<f64>,
     /// Replies per second, from the first request to the last reply.
     pub throughput: PerSecond,
     /// Whether a source was so late that it gave up: the rate is beyond what they can send.
@@ -93,8 +94,7 @@ impl LoadSite {
         let trial = Trial {
             policy: load.policy,
             workers: load.cpus.len(),
-            state_bytes: load.state_bytes,
-            payload_bytes: load.payload_bytes,
+            service: load.service.clone(),
             sources: load.cpus.clone(),
             flows: FLOWS,
         };
@@ -113,12 +113,14 @@ fn figures(outcome: &TrialOutcome, cpus: &[CpuId]) -> Option<LoadFigures> {
     };
     let stalls = Stalls::of(outcome.sent.iter().map(|sent| &sent.requests[..]));
     let (requests, mut answered, mut here, mut last) = (all().count(), 0_usize, 0_usize, 0.0_f64);
+    let mut by_worker = vec![0_usize; outcome.workers.len()];
     let (mut delays, mut disturbed, mut calls) = (Vec::with_capacity(requests), Vec::new(), 0.0);
     for (request, cpu) in all() {
         calls += request.ended - request.began;
         let Some((reply, worker)) = request.replied else { continue };
         answered += 1;
         last = last.max(reply);
+        by_worker.get_mut(worker).into_iter().for_each(|count| *count += 1);
         here += usize::from(outcome.workers.get(worker).and_then(|worker| worker.cpu) == Some(cpu));
         let counts = if stalls.delayed(request.due) { &mut disturbed } else { &mut delays };
         counts.push(reply - request.due);
@@ -141,6 +143,7 @@ fn figures(outcome: &TrialOutcome, cpus: &[CpuId]) -> Option<LoadFigures> {
         worker_cpu: Nanos(workers / answered as f64),
         call: Nanos(calls / requests as f64),
         here: here as f64 / answered as f64,
+        shares: by_worker.into_iter().map(|count| count as f64 / answered as f64).collect(),
         throughput: PerSecond(answered as f64 / (last * 1e-9)),
         fell_behind: outcome.sent.iter().any(|sent| sent.fell_behind),
         without_priority: outcome.without_priority.clone(),

@@ -3,6 +3,7 @@
 use crate::error::RunError;
 use crate::requests::experiment::{BURST, Gap, Part, RequestExperiment, policy};
 use crate::requests::schedule::{bursts, spaced};
+use crate::requests::service::Service;
 use crate::requests::source::{Request, Sent};
 use crate::requests::steal;
 use crate::requests::trial::{Trial, TrialOutcome, WorkerDid};
@@ -26,8 +27,7 @@ const TOGETHER: usize = 8;
 pub(crate) struct Context<'a> {
     pub(crate) site: &'a Site,
     pub(crate) processors: &'a Processors,
-    pub(crate) state_bytes: usize,
-    pub(crate) payload_bytes: usize,
+    pub(crate) service: Service,
     /// Flows of a source; an even number.
     pub(crate) flows: usize,
     pub(crate) stop: &'a AtomicBool,
@@ -68,8 +68,7 @@ impl Context<'_> {
         Trial {
             policy: policy(waiting),
             workers,
-            state_bytes: self.state_bytes,
-            payload_bytes: self.payload_bytes,
+            service: self.service.clone(),
             sources: vec![source],
             flows: self.flows,
         }
@@ -77,7 +76,7 @@ impl Context<'_> {
 
     fn source(&self) -> Result<Ran, RunError> {
         let cpu = self.processors.reader;
-        let steal = |together| steal::measure(self.site, cpu, together, self.payload_bytes, self.stop);
+        let steal = |together| steal::measure(self.site, cpu, together, &self.service.payloads, self.stop);
         let (one, more) = (steal(1)?, steal(TOGETHER)?);
         let mut values = Values::new();
         let mut insert = |part, time: Option<f64>| {

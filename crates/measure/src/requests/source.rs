@@ -4,7 +4,9 @@
 //! Its thread has real-time priority where it may: it takes its processor from a worker as the interrupt of a network card
 //! does. Between requests it sleeps.
 
+use crate::SocketPlan;
 use crate::requests::schedule::Due;
+use crate::requests::service::{Payloads, ServedHandler, Service};
 use crate::sockets::error::SocketError;
 use core::sync::atomic::{AtomicBool, Ordering};
 use core::time::Duration;
@@ -12,7 +14,7 @@ use std::io;
 use warmcore_linux::net::TimedDatagrams;
 use warmcore_linux::realtime;
 
-/// Bytes of a request before its filling: its number, and the number of the worker that replied.
+/// Bytes of a request before its data: its number, and the number of the worker that replied.
 pub(crate) const HEADER: usize = 10;
 /// Replies of a flow that are read together, so that reading takes little of each request's time.
 const READ_TOGETHER: usize = 4;
@@ -44,7 +46,11 @@ pub(crate) struct Request {
 /// The sockets of a source, one for each flow.
 pub(crate) struct Source {
     flows: Vec<Flow>,
-    buffer: Vec<u8>,
+    payloads: Payloads,
+    /// Whether a reply is as long as its request.
+    is_echo: bool,
+    request: Vec<u8>,
+    reply: Vec<u8>,
     /// Whether somebody answers.
     answered: bool,
     reading: Reading,
@@ -74,15 +80,27 @@ struct Flow {
 }
 
 impl Source {
-    /// A source of requests of `bytes` bytes, over connected sockets.
-    pub(crate) fn new(sockets: Vec<TimedDatagrams>, bytes: usize) -> Self {
+    /// A source of the requests of `service`, over connected sockets.
+    pub(crate) fn new(sockets: Vec<TimedDatagrams>, service: &Service) -> Self {
         let flows = sockets.into_iter().map(|socket| Flow { socket, outstanding: 0 }).collect();
-        Self { flows, buffer: vec![0; bytes.max(HEADER)], answered: true, reading: Reading::default() }
+        let mut request = vec![0; service.payloads.longest()];
+        let first = service.payloads.get(0);
+        request[HEADER..HEADER + first.len()].copy_from_slice(first);
+        Self {
+            flows,
+            payloads: service.payloads.clone(),
+            is_echo: service.is_echo(),
+            request,
+            reply: vec![0; SocketPlan::MAX_PAYLOAD_BYTES],
+            answered: true,
+            reading: Reading::default(),
+        }
     }
 
     /// A source of requests that nobody answers.
-    pub(crate) fn unanswered(sockets: Vec<TimedDatagrams>, bytes: usize) -> Self {
-        Self { answered: false, ..Self::new(sockets, bytes) }
+    pub(crate) fn unanswered(sockets: Vec<TimedDatagrams>, payloads: &Payloads) -> Self {
+        let service = Service { handler: ServedHandler::State(0), payloads: payloads.clone() };
+        Self { answered: false, ..Self::new(sockets, &service) }
     }
 
     /// Sends what is `due`, counted from `start`, and waits for the last replies. Says what became of each request.
@@ -139,8 +157,9 @@ impl Source {
             if realtime::now() < moment {
                 realtime::sleep_until(moment);
             }
-            self.buffer[..8].copy_from_slice(&(number as u64).to_le_bytes());
-            let (began, sent) = (realtime::now(), self.flows[flow].socket.socket().send(&self.buffer));
+            let length = self.prepare(number as u64);
+            let (began, sent) =
+                (realtime::now(), self.flows[flow].socket.socket().send(&self.request[..length]));
             let ended = realtime::now();
             requests[number] =
                 Request { flow, due: since(moment), began: since(began), ended: since(ended), replied: None };
@@ -155,6 +174,18 @@ impl Source {
             }
         }
         Ok(requests)
+    }
+
+    /// Writes the request with this number; returns its length.
+    fn prepare(&mut self, number: u64) -> usize {
+        self.request[..8].copy_from_slice(&number.to_le_bytes());
+        let payload = self.payloads.get(number);
+        let length = HEADER + payload.len();
+        // A single payload is there already.
+        if self.payloads.count() > 1 {
+            self.request[HEADER..length].copy_from_slice(payload);
+        }
+        length
     }
 
     /// Reads the replies of a flow for which enough are outstanding.
@@ -178,15 +209,19 @@ impl Source {
         start: Duration,
         requests: &mut [Request],
     ) -> Result<(), SocketError> {
-        let Self { flows, buffer, .. } = self;
+        let Self { flows, reply: buffer, payloads, is_echo, .. } = self;
         let Flow { socket, outstanding } = &mut flows[flow];
+        let fits = |length, number| match is_echo {
+            true => length == HEADER + payloads.get(number).len(),
+            false => length >= HEADER,
+        };
         while let Some(reply) = socket.receive(buffer).map_err(SocketError::doing("receiving from"))? {
             *outstanding = outstanding.saturating_sub(1);
             let number = u64::from_le_bytes(buffer[..8].try_into().unwrap_or_default());
             let worker = u16::from_le_bytes([buffer[8], buffer[9]]);
             let request = usize::try_from(number).ok().and_then(|number| requests.get_mut(number));
             match request {
-                Some(request) if reply.length == buffer.len() && request.flow == flow => {
+                Some(request) if fits(reply.length, number) && request.flow == flow => {
                     let received = reply.received.ok_or(SocketError::NoTime)?;
                     request.replied = Some((realtime::nanos_between(start, received), usize::from(worker)));
                 }

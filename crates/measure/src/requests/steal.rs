@@ -3,6 +3,7 @@
 
 use crate::error::RunError;
 use crate::requests::schedule::bursts;
+use crate::requests::service::Payloads;
 use crate::requests::source::Source;
 use crate::sockets::error::SocketError;
 use crate::sockets::site::Site;
@@ -34,14 +35,14 @@ pub(crate) fn measure(
     site: &Site,
     cpu: CpuId,
     together: usize,
-    payload: usize,
+    payloads: &Payloads,
     stop: &AtomicBool,
 ) -> Result<Stolen, RunError> {
     let sink = site.at_server(|address| UdpSocket::bind((address, 0)))?;
     let sink = sink.map_err(SocketError::doing("opening"))?;
     let address = sink.local_addr().map_err(SocketError::doing("asking"))?;
     let socket = TimedDatagrams::new(site.client_of(address)?).map_err(SocketError::doing("opening"))?;
-    let mut source = Source::unanswered(vec![socket], payload);
+    let mut source = Source::unanswered(vec![socket], payloads);
     let due = bursts(REQUESTS / together, together, GAP, 1);
     let start = realtime::now() + Duration::from_millis(2);
     let done = AtomicBool::new(false);

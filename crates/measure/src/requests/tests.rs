@@ -18,7 +18,7 @@ fn processors() -> Processors {
 fn run(experiment: RequestExperiment, processors: &Processors) -> Values {
     let (site, stop) = (Site::new().unwrap(), AtomicBool::new(false));
     let context =
-        Context { site: &site, processors, state_bytes: 4096, payload_bytes: 64, flows: FLOWS, stop: &stop };
+        Context { site: &site, processors, service: Service::touching(4096, 64), flows: FLOWS, stop: &stop };
     context.run(experiment).unwrap().values
 }
 
@@ -73,8 +73,7 @@ fn a_load_is_answered_under_every_policy_and_by_the_worker_that_the_policy_names
         let load = Load {
             policy,
             cpus: cpus.clone(),
-            state_bytes: 0,
-            payload_bytes: 64,
+            service: Service::touching(0, 64),
             rate: PerSecond(2_000.0),
             long: Duration::from_millis(200),
             seed: 1994,
@@ -101,8 +100,7 @@ fn a_run_that_is_stopped_ends_soon() {
     let load = Load {
         policy: Policy::ByFlow,
         cpus,
-        state_bytes: 0,
-        payload_bytes: 64,
+        service: Service::touching(0, 64),
         rate: PerSecond(100.0),
         long: Duration::from_secs(60),
         seed: 1,

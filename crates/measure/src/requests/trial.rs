@@ -1,8 +1,9 @@
 //! One trial: a server of ours under one policy, and sources that send it requests.
 
 use crate::error::RunError;
-use crate::requests::handler::echo;
+use crate::requests::handler::{FlowState, answer};
 use crate::requests::schedule::{Due, spaced};
+use crate::requests::service::{ServedHandler, Service};
 use crate::requests::source::{Sent, Source};
 use crate::sockets::error::SocketError;
 use crate::sockets::site::Site;
@@ -22,16 +23,14 @@ const SETTLING: usize = 2;
 const QUIET: Duration = Duration::from_millis(2);
 
 /// What is tried.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Trial {
     /// Which worker gets which request.
     pub(crate) policy: Policy,
     /// Workers, one for each of the first usable cores.
     pub(crate) workers: usize,
-    /// Bytes of its flow's state that the handler reads and writes.
-    pub(crate) state_bytes: usize,
-    /// Bytes of a request and its reply.
-    pub(crate) payload_bytes: usize,
+    /// What is asked and answered.
+    pub(crate) service: Service,
     /// The processors of the sources.
     pub(crate) sources: Vec<CpuId>,
     /// Flows of each source.
@@ -39,7 +38,7 @@ pub(crate) struct Trial {
 }
 
 /// What came out.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct TrialOutcome {
     /// What each source sent.
     pub(crate) sent: Vec<Sent>,
@@ -74,7 +73,7 @@ impl Trial {
             let socket =
                 |_| TimedDatagrams::new(site.client_of(address)?).map_err(SocketError::doing("opening"));
             let sockets = (0..self.flows).map(socket).collect::<Result<Vec<_>, _>>()?;
-            Ok(Source::new(sockets, self.payload_bytes))
+            Ok(Source::new(sockets, &self.service))
         };
         let mut sources = self.sources.iter().map(source).collect::<Result<Vec<_>, SocketError>>()?;
         let settling = vec![spaced(SETTLING * self.flows, SETTLING_GAP, self.flows); sources.len()];
@@ -85,19 +84,24 @@ impl Trial {
         thread::sleep(QUIET);
         let after = server.report();
         server.stop()?;
+        if let ServedHandler::Library(library, _) = &self.service.handler
+            && let Some(fault) = library.fault()
+        {
+            return Err(RunError::Library(fault));
+        }
         let workers = did(&before, &after, self.workers);
         Ok(TrialOutcome { sent, workers, without_priority })
     }
 
     fn start(&self, site: &Site) -> Result<Running, RunError> {
         let server = site.at_server(|address| {
-            let bytes = self.state_bytes;
+            let (opening, payloads) = (self.service.clone(), self.service.payloads.clone());
             Server::bind((address, 0))?
                 .policy(self.policy)
                 .workers(self.workers)
-                .longest_request(self.payload_bytes)
-                .state(move |_| vec![0_u8; bytes])
-                .start(|state: &mut Vec<u8>, request, reply| echo(state, request, reply))
+                .longest_request(payloads.longest())
+                .state(move |peer| opening.open(peer))
+                .start(move |state: &mut FlowState, request, reply| answer(state, request, reply, &payloads))
         })?;
         Ok(server?)
     }

@@ -2,7 +2,7 @@
 
 use crate::sockets::error::SocketError;
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream, UdpSocket};
 use warmcore_costs::socket::Network;
 use warmcore_linux::net::lab::{Lab, LinkOptions};
 use warmcore_linux::net::{Datagrams, Namespace, TimedDatagrams, privilege_missing};
@@ -91,6 +91,16 @@ impl Site {
         socket.connect(address).map_err(SocketError::doing("connecting"))?;
         socket.set_nonblocking(true).map_err(SocketError::doing("setting up"))?;
         Ok(socket)
+    }
+
+    /// A TCP connection to `address`. Writing and reading never wait.
+    pub(crate) fn connect(&self, address: SocketAddr) -> Result<TcpStream, SocketError> {
+        let namespace = self.lab.as_ref().map(|lab| &lab.far);
+        let stream = within(namespace, || TcpStream::connect(address)).and_then(|stream| stream);
+        let stream = stream.map_err(SocketError::doing("connecting"))?;
+        let set_up = stream.set_nodelay(true).and_then(|()| stream.set_nonblocking(true));
+        set_up.map_err(SocketError::doing("setting up"))?;
+        Ok(stream)
     }
 
     /// Sockets for one run. New ones in each, so that runs differ in where they lie.

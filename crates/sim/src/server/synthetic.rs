@@ -115,7 +115,16 @@ impl Synthetic {
             stolen: ns(self.stolen),
             stolen_more: ns(self.stolen_more),
         };
-        ServerCosts { state_bytes: 64, payload_bytes: 64, flows: 16, source, alone, bursts }
+        ServerCosts {
+            state_bytes: 64,
+            payload_bytes: 64,
+            library: None,
+            requests: None,
+            flows: 16,
+            source,
+            alone,
+            bursts,
+        }
     }
 }
 

@@ -6,10 +6,12 @@ use super::predict::{PredictServerError, Predictor};
 use core::time::Duration;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
+use warmcore_costs::server::UserFile;
 use warmcore_costs::socket::Network;
 use warmcore_costs::{ServerCosts, SocketProfile};
 use warmcore_measure::RunError;
 use warmcore_measure::requests::load::{Load, LoadFigures};
+use warmcore_measure::requests::service::Service;
 use warmcore_scenario::ServerPolicy;
 use warmcore_stats::Interval;
 use warmcore_units::{CpuId, Estimate, PerSecond};
@@ -24,6 +26,8 @@ const NEGLIGIBLE: f64 = 0.03;
 pub struct ServerAdvice {
     /// Bytes of its flow's state that the handler uses.
     pub state_bytes: usize,
+    /// The library that handles requests.
+    pub library: Option<UserFile>,
     /// The processors.
     pub processors: usize,
     /// By policy: the capacity.
@@ -64,14 +68,14 @@ impl ServerAdvice {
         below.next_back()
     }
 
-    /// Runs the cheapest policy and the most expensive one at the rate spoken of, with requests of so many bytes, on `cpus`.
+    /// Runs the cheapest policy and the most expensive one at the rate spoken of, with this `service`, on `cpus`.
     ///
     /// # Errors
     /// If a server cannot be run.
     pub fn verify(
         &mut self,
         bench: &mut dyn ServerBench,
-        payload_bytes: usize,
+        service: &Service,
         cpus: &[CpuId],
         seed: u64,
     ) -> Result<(), RunError> {
@@ -81,12 +85,11 @@ impl ServerAdvice {
         }) else {
             return Ok(());
         };
-        let (state_bytes, cpus) = (self.state_bytes, cpus.to_vec());
+        let cpus = cpus.to_vec();
         let load = |policy, round| Load {
             policy: mechanism(policy),
             cpus: cpus.clone(),
-            state_bytes,
-            payload_bytes,
+            service: service.clone(),
             rate,
             long: LONG,
             seed: seed.wrapping_add(round),
@@ -203,7 +206,8 @@ pub fn advise(
             at(&predictor, PerSecond(least * load))
         })
         .collect::<Result<Vec<_>, _>>()?;
-    Ok(ServerAdvice { state_bytes: costs.state_bytes, processors, capacities, rates, verified: None })
+    let (state_bytes, library) = (costs.state_bytes, costs.library.clone());
+    Ok(ServerAdvice { state_bytes, library, processors, capacities, rates, verified: None })
 }
 
 fn at(predictor: &Predictor<'_>, rate: PerSecond) -> Result<RateAdvice, PredictServerError> {

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use warmcore_costs::ServerCosts;
 use warmcore_measure::RunError;
 use warmcore_measure::requests::load::{Load, LoadFigures, LoadSite};
+use warmcore_measure::requests::service::Service;
 use warmcore_runtime::server::Policy;
 use warmcore_scenario::ServerPolicy;
 use warmcore_units::{CpuId, Estimate, PerSecond};
@@ -23,6 +24,8 @@ pub struct ServerRequest {
     pub policies: Vec<ServerPolicy>,
     /// The loads, which are the same for all policies.
     pub loads: Loads,
+    /// What is asked and answered: that which the costs are about.
+    pub service: Service,
     /// The processors, each with a worker and a source of requests.
     pub cpus: Vec<CpuId>,
     /// How long each run is.
@@ -151,7 +154,7 @@ pub fn compare(
             for turn in 0..compared.len() {
                 let at = (turn + round) % compared.len();
                 let seed = request.seed.wrapping_add((index * ROUNDS + round) as u64);
-                runs[at].extend(bench.run(&request.load(compared[at].policy, costs, rate, seed))?);
+                runs[at].extend(bench.run(&request.load(compared[at].policy, rate, seed))?);
             }
         }
         for (compared, runs) in compared.iter_mut().zip(runs) {
@@ -179,12 +182,11 @@ fn without_priority(runs: &[LoadFigures]) -> Option<String> {
 }
 
 impl ServerRequest {
-    fn load(&self, policy: ServerPolicy, costs: &ServerCosts, rate: PerSecond, seed: u64) -> Load {
+    fn load(&self, policy: ServerPolicy, rate: PerSecond, seed: u64) -> Load {
         Load {
             policy: mechanism(policy),
             cpus: self.cpus.clone(),
-            state_bytes: costs.state_bytes,
-            payload_bytes: costs.payload_bytes,
+            service: self.service.clone(),
             rate,
             long: self.long,
             seed,

@@ -17,6 +17,7 @@ use warmcore_costs::server::{AloneTimes, BurstTimes, SourceTimes, Waiting};
 use warmcore_costs::socket::{LastUsed, SoftirqCpu};
 use warmcore_measure::RunError;
 use warmcore_measure::requests::load::{Load, LoadFigures};
+use warmcore_measure::requests::service::Service;
 use warmcore_scenario::ServerPolicy;
 use warmcore_units::{CpuId, Nanos, PerSecond};
 
@@ -60,6 +61,8 @@ fn costs(elsewhere: f64) -> ServerCosts {
     ServerCosts {
         state_bytes: 0,
         payload_bytes: 64,
+        library: None,
+        requests: None,
         flows: 16,
         source: SourceTimes { late_busy: time(3e3), stolen: time(8e3), stolen_more: time(4e3) },
         alone,
@@ -86,6 +89,7 @@ impl ServerBench for Exact<'_> {
         self.runs += 1;
         let noise = 1.0 + 1e-3 * f64::from(self.runs % 3);
         Ok(Some(LoadFigures {
+            shares: vec![0.5, 0.5],
             requests: 1_000,
             lost: 0,
             disturbed: 0.0,
@@ -104,6 +108,7 @@ impl ServerBench for Exact<'_> {
 
 fn compared(costs: &ServerCosts, worker: f64, delay: f64) -> ServerComparison {
     let request = ServerRequest {
+        service: Service::touching(0, 64),
         policies: vec![ServerPolicy::ByCpu, ServerPolicy::SharedFifo],
         loads: Loads::Rates([5e3, 20e3].map(PerSecond).to_vec()),
         cpus: vec![CpuId(0), CpuId(1)],

@@ -77,6 +77,8 @@ pub struct ServerSummary {
 #[derive(Clone, Debug, Serialize)]
 pub struct ServerAdviceSummary {
     state_bytes: usize,
+    /// The library that handles requests.
+    library: Option<String>,
     processors: usize,
     headline: String,
     /// What the cheapest policy saves of the most expensive one's processor time at the rate that the headline speaks of, when
@@ -119,6 +121,7 @@ impl ServerAdviceSummary {
         };
         Self {
             state_bytes: advice.state_bytes,
+            library: advice.library.as_ref().map(|library| library.name.clone()),
             processors: advice.processors,
             headline: advised::headline(advice),
             saving_when_run: advice.verified.map(|verified| verified.saving),

@@ -15,7 +15,7 @@ pub(super) struct Flow {
 
 /// Identifies a datagram that was fragmented.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) struct Datagram {
+pub(super) struct Fragmented {
     source: IpAddr,
     destination: IpAddr,
     /// The protocol under IPv4; IPv6 does not use it to identify datagrams (RFC 8200, §4.5).
@@ -29,14 +29,38 @@ pub(super) enum Part {
     /// The whole datagram.
     Whole,
     /// The first fragment, which contains the ports.
-    First(Datagram),
+    First(Fragmented),
     /// A later fragment, without ports.
-    Later(Datagram),
+    Later(Fragmented),
+}
+
+/// An IP packet's data.
+pub(super) struct Datagram<'a> {
+    /// The number of the protocol.
+    pub(super) protocol: u8,
+    pub(super) part: Part,
+    /// The captured bytes after the IP header, possibly not all.
+    pub(super) payload: &'a [u8],
 }
 
 /// The flow and part of the packet in `frame`; `None` if it is not an IP packet, or too little of it was
 /// captured.
 pub(super) fn identify(link: Link, frame: &[u8]) -> Option<(Flow, Part)> {
+    let (source, destination, Datagram { protocol, part, payload }) = ip(link, frame)?;
+    let ports = match part {
+        Part::Later(_) => None,
+        _ if has_ports(protocol) => payload.first_chunk().copied(),
+        _ => None,
+    };
+    Some((Flow { source, destination, protocol, ports }, part))
+}
+
+/// The data of the packet in `frame`; `None` under the same conditions.
+pub(super) fn datagram(link: Link, frame: &[u8]) -> Option<Datagram<'_>> {
+    ip(link, frame).map(|(_, _, datagram)| datagram)
+}
+
+fn ip(link: Link, frame: &[u8]) -> Option<(IpAddr, IpAddr, Datagram<'_>)> {
     let (ether_type, packet) = link.packet(frame)?;
     let packet = LaxSlicedPacket::from_ether_type(ether_type, packet);
     let net = packet.net.as_ref()?;
@@ -52,13 +76,7 @@ pub(super) fn identify(link: Link, frame: &[u8]) -> Option<(Flow, Part)> {
         LaxNetSlice::Arp(_) => return None,
     };
     let payload = net.ip_payload_ref()?;
-    let protocol = payload.ip_number.0;
-    let ports = match part {
-        Part::Later(_) => None,
-        _ if has_ports(protocol) => payload.payload.first_chunk().copied(),
-        _ => None,
-    };
-    Some((Flow { source, destination, protocol, ports }, part))
+    Some((source, destination, Datagram { protocol: payload.ip_number.0, part, payload: payload.payload }))
 }
 
 /// Whether the protocol's header starts with ports: TCP, UDP, DCCP, SCTP, UDP-Lite.
@@ -71,7 +89,7 @@ fn ipv4_part(ip: &LaxIpv4Slice<'_>) -> Part {
     if !header.is_fragmenting_payload() {
         return Part::Whole;
     }
-    let datagram = Datagram {
+    let datagram = Fragmented {
         source: header.source_addr().into(),
         destination: header.destination_addr().into(),
         protocol: Some(header.protocol().0),
@@ -87,7 +105,7 @@ fn ipv6_part(ip: &LaxIpv6Slice<'_>) -> Part {
         _ => None,
     });
     let Some(fragment) = fragment else { return Part::Whole };
-    let datagram = Datagram {
+    let datagram = Fragmented {
         source: header.source_addr().into(),
         destination: header.destination_addr().into(),
         protocol: None,

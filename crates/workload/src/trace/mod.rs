@@ -20,9 +20,11 @@ mod link;
 mod pcap;
 mod pcapng;
 mod replay;
+mod requests;
 mod streams;
 
 pub use replay::{Capture, Cycle, Replay, Trace, check_time_scale};
+pub use requests::Requests;
 
 use crate::arrivals::Direction;
 use core::fmt;
@@ -74,6 +76,12 @@ pub enum TraceError {
         byte: usize,
         /// The number of the link type.
         link: i32,
+    },
+    /// No packet is a request.
+    #[error("no usable requests: none of its {packets} packets is a UDP datagram that was captured whole")]
+    NoRequests {
+        /// How many packets there are.
+        packets: usize,
     },
     /// No packet belongs to a stream.
     #[error("no usable packets: none of its {packets} packets is an IP packet")]

@@ -1,6 +1,6 @@
 //! Numbers streams by first appearance, and assigns fragments to the stream of their datagram.
 
-use super::flow::{Datagram, Flow, Part};
+use super::flow::{Flow, Fragmented, Part};
 use std::collections::HashMap;
 use warmcore_units::StreamId;
 
@@ -10,7 +10,7 @@ const REASSEMBLY: u64 = 30_000_000_000;
 
 /// The times and flows of the first fragments of a trace's datagrams.
 #[derive(Default)]
-pub(super) struct Datagrams(HashMap<Datagram, Vec<(i64, Flow)>>);
+pub(super) struct Datagrams(HashMap<Fragmented, Vec<(i64, Flow)>>);
 
 impl Datagrams {
     /// Notes a packet; packets come in order of time.

@@ -4,8 +4,8 @@
 //! and header, then sets `TP_STATUS_USER`, which we read with acquire; we read the frame, then
 //! store 0 with release.
 
-use crate::net::shared::SharedMemory;
 use crate::net::{DeviceError, ETHERNET_HEADER, Frame, VLAN_TAG, kernel};
+use crate::shared_memory::SharedMemory;
 use core::mem::{offset_of, size_of};
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use libc::{SOL_PACKET, sockaddr_ll, tpacket2_hdr};

@@ -6,7 +6,7 @@
 //! index with release. The producer loads that index with acquire before it reuses the slot. This side
 //! also keeps its own index in ordinary memory, and publishes it at the end of a batch.
 
-use crate::net::shared::SharedMemory;
+use crate::shared_memory::SharedMemory;
 use core::marker::PhantomData;
 use core::sync::atomic::AtomicU32;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};

@@ -7,8 +7,8 @@
 
 use super::ring::{ConsumerRing, Descriptor, ProducerRing};
 use super::{Attachment, NEEDS, XdpOptions};
-use crate::net::shared::SharedMemory;
 use crate::net::{DeviceError, Frame, FrameDevice, Interface, SendError, check_length, check_socket, kernel};
+use crate::shared_memory::SharedMemory;
 use core::time::Duration;
 use rustix::io::Errno;
 use rustix::net::xdp::{

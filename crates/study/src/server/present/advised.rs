@@ -3,6 +3,7 @@
 use super::charts::{CPU, DELAY, Line};
 use super::in_words;
 use crate::server::advice::{RateAdvice, ServerAdvice, ServerFindings, Verified};
+use warmcore_costs::server::UserFile;
 use warmcore_record::chart::Style;
 use warmcore_record::document::{Confidence, ConfidenceLevel, ReportVerdict, Statement};
 use warmcore_record::table::{Cell, Row};
@@ -124,7 +125,11 @@ fn statement(advice: &ServerAdvice) -> Statement {
         ))
     };
     Statement {
-        text: format!("Handler: {}. {}", handler(advice.state_bytes), headline(advice)),
+        text: format!(
+            "Handler: {}. {}",
+            handler(advice.state_bytes, advice.library.as_ref()),
+            headline(advice)
+        ),
         evidence: advice.rates.iter().filter_map(at).collect(),
         confidence: confidence(advice),
     }
@@ -186,13 +191,17 @@ fn views(advice: &[ServerAdvice]) -> Vec<(String, Vec<Line>)> {
         };
         ServerPolicy::ALL.into_iter().enumerate().map(line).collect()
     };
-    advice.iter().map(|advice| (handler(advice.state_bytes), lines(advice))).collect()
+    advice
+        .iter()
+        .map(|advice| (handler(advice.state_bytes, advice.library.as_ref()), lines(advice)))
+        .collect()
 }
 
 /// The handler in words.
 #[must_use]
-pub fn handler(state_bytes: usize) -> String {
+pub fn handler(state_bytes: usize, library: Option<&UserFile>) -> String {
     match state_bytes {
+        _ if library.is_some() => library.map_or_else(String::new, |library| library.name.clone()),
         0 => "echo".to_owned(),
         bytes if bytes % 1024 == 0 => format!("{} KiB of its flow's state", bytes >> 10),
         bytes => format!("{bytes} bytes of its flow's state"),
@@ -255,7 +264,7 @@ fn table(advice: &ServerAdvice) -> Table {
         id: format!("server-{}", advice.state_bytes),
         caption: format!(
             "Processor time for a request, in µs, by requests per second; handler: {}; {} processors",
-            handler(advice.state_bytes),
+            handler(advice.state_bytes, advice.library.as_ref()),
             advice.processors
         ),
         header: Table::simple_header(

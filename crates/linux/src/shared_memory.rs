@@ -1,4 +1,4 @@
-//! Memory that this process and the kernel both read and write.
+//! Memory that this process and the kernel, or another process, both read and write.
 //!
 //! Invariant of [`SharedMemory`]: `start` points to `len` mapped bytes, until `drop` unmaps them.
 //! Indices, flags and descriptors in it are accessed as atomics, so that there are no data races. The
@@ -15,7 +15,7 @@ use std::os::fd::AsFd;
 
 /// Mapped memory that the kernel accesses too. Unmapped when dropped.
 #[derive(Debug)]
-pub(super) struct SharedMemory {
+pub(crate) struct SharedMemory {
     start: NonNull<u8>,
     len: usize,
 }
@@ -28,7 +28,7 @@ unsafe impl Sync for SharedMemory {}
 
 impl SharedMemory {
     /// Maps `len` bytes at `offset` of a descriptor, resident at once.
-    pub(super) fn of_descriptor(descriptor: impl AsFd, len: usize, offset: u64) -> Result<Self, Errno> {
+    pub(crate) fn of_descriptor(descriptor: impl AsFd, len: usize, offset: u64) -> Result<Self, Errno> {
         let flags = MapFlags::SHARED | MapFlags::POPULATE;
         // SAFETY: a null hint lets the kernel choose unused addresses.
         let start = unsafe { mmap(core::ptr::null_mut(), len, Self::PROTECTION, flags, descriptor, offset) }?;
@@ -36,7 +36,7 @@ impl SharedMemory {
     }
 
     /// Maps `len` zeroed bytes of this process, resident at once, to be registered with the kernel.
-    pub(super) fn anonymous(len: usize) -> Result<Self, Errno> {
+    pub(crate) fn anonymous(len: usize) -> Result<Self, Errno> {
         let flags = MapFlags::PRIVATE | MapFlags::POPULATE;
         // SAFETY: a null hint lets the kernel choose unused addresses.
         let start = unsafe { mmap_anonymous(core::ptr::null_mut(), len, Self::PROTECTION, flags) }?;
@@ -49,11 +49,11 @@ impl SharedMemory {
         Ok(Self { start: NonNull::new(start).ok_or(Errno::NOMEM)?, len })
     }
 
-    pub(super) fn address(&self) -> u64 {
+    pub(crate) fn address(&self) -> u64 {
         self.start.as_ptr().expose_provenance() as u64
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.len
     }
 
@@ -66,7 +66,7 @@ impl SharedMemory {
     }
 
     /// The aligned 32-bit word at `offset`.
-    pub(super) fn u32_at(&self, offset: usize) -> &AtomicU32 {
+    pub(crate) fn u32_at(&self, offset: usize) -> &AtomicU32 {
         assert!(offset.is_multiple_of(4), "{offset} is not aligned");
         // SAFETY: in range and aligned, since a mapping begins at a page; it is mapped for as long
         // as `self` lives, and only ever accessed atomically while it holds an index or a field.
@@ -74,7 +74,7 @@ impl SharedMemory {
     }
 
     /// The aligned 64-bit word at `offset`.
-    pub(super) fn u64_at(&self, offset: usize) -> &AtomicU64 {
+    pub(crate) fn u64_at(&self, offset: usize) -> &AtomicU64 {
         assert!(offset.is_multiple_of(8), "{offset} is not aligned");
         // SAFETY: as for `u32_at`.
         unsafe { AtomicU64::from_ptr(self.range(offset, 8).cast()) }
@@ -84,7 +84,7 @@ impl SharedMemory {
     ///
     /// # Safety
     /// Nobody, including the kernel, may write to these bytes while they are borrowed.
-    pub(super) unsafe fn bytes(&self, offset: usize, len: usize) -> &[u8] {
+    pub(crate) unsafe fn bytes(&self, offset: usize, len: usize) -> &[u8] {
         // SAFETY: mapped and in range; the caller guarantees that there is no writer.
         unsafe { slice::from_raw_parts(self.range(offset, len), len) }
     }
@@ -93,7 +93,7 @@ impl SharedMemory {
     ///
     /// # Safety
     /// Nobody, including the kernel, may read or write these bytes while they are borrowed.
-    pub(super) unsafe fn bytes_mut(&mut self, offset: usize, len: usize) -> &mut [u8] {
+    pub(crate) unsafe fn bytes_mut(&mut self, offset: usize, len: usize) -> &mut [u8] {
         // SAFETY: mapped and in range; the caller guarantees that there is no other access.
         unsafe { slice::from_raw_parts_mut(self.range(offset, len), len) }
     }

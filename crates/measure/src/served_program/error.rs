@@ -1,0 +1,80 @@
+//! Why a program cannot be measured.
+
+use std::net::{IpAddr, SocketAddr};
+use warmcore_linux::ProgramError;
+
+/// A server program does not do what a measurement needs.
+#[derive(Debug, thiserror::Error)]
+pub enum ServedProgramError {
+    /// It cannot be started.
+    #[error(transparent)]
+    Program(#[from] ProgramError),
+    /// It ended.
+    #[error("`{program}` {status} {when}; what it says on standard error is above")]
+    Ended {
+        /// Its name.
+        program: String,
+        /// How.
+        status: String,
+        /// When.
+        when: &'static str,
+    },
+    /// It does not listen.
+    #[error(
+        "`{program}` does not listen at {address} within {seconds} s of its start; expected a program that listens at the \
+         port that {{port}} stands for"
+    )]
+    Deaf {
+        /// Its name.
+        program: String,
+        /// Where it should listen.
+        address: SocketAddr,
+        /// How long it was waited for.
+        seconds: u64,
+    },
+    /// It listens where no request comes.
+    #[error(
+        "`{program}` listens at {found} alone, but requests come to {expected}: let it listen at 0.0.0.0, or at {{address}}, \
+         which stands for that"
+    )]
+    Elsewhere {
+        /// Its name.
+        program: String,
+        /// Where it listens.
+        found: IpAddr,
+        /// Where requests come.
+        expected: IpAddr,
+    },
+    /// It answers nothing.
+    #[error("`{program}` answered none of the first {requests} requests; expected a reply to each within a second", requests = super::run::WARM_UP)]
+    Mute {
+        /// Its name.
+        program: String,
+    },
+    /// Too few requests were answered in the runs.
+    #[error("`{program}` answered too few requests for any figure")]
+    Silent {
+        /// Its name.
+        program: String,
+    },
+    /// It answered with an error.
+    #[error("the server answered {status} to GET {path}, expected a status from 200 to 399")]
+    Status {
+        /// The status.
+        status: u16,
+        /// The path.
+        path: String,
+    },
+    /// What it answered is not HTTP.
+    #[error("the server's answer is no HTTP/1.1 response: {reason}")]
+    NotHttp {
+        /// What the parser says.
+        reason: String,
+    },
+    /// It closes connections.
+    #[error(
+        "the server closes the connection after a response; expected HTTP/1.1 with connections that stay open, since opening one \
+         would be measured with each request"
+    )]
+    Closes,
+}
