@@ -60,10 +60,15 @@ pub(crate) fn run(arguments: &RunLiveArguments) -> miette::Result<()> {
     let stop = interrupt::catch()?;
     let view = (!arguments.json && messages::says(Level::Normal)).then(Term::stderr).filter(Term::is_term);
 
-    let report = attend(&mut setup, &scenario.live, endpoint.as_ref(), view, stop).map_err(failed)?;
+    let ended = attend(&mut setup, &scenario.live, endpoint.as_ref(), view, stop);
+    let (report, failure) = until_then(ended).map_err(failed)?;
     messages::detail(format_args!("the run ended after {}", report.duration));
-    let finished = Finished { scenario, setup, report, interrupted: stop.load(Ordering::SeqCst) };
+    let interrupted = stop.load(Ordering::SeqCst);
+    let finished = Finished { scenario, setup, report, interrupted, failure };
     crate::output::print(shown(&finished, arguments.json)?.as_bytes())?;
+    if let Some(failure) = finished.failure {
+        return Err(miette!("{failure}"));
+    }
     if finished.interrupted {
         return Err(miette!("interrupted"));
     }
@@ -189,6 +194,20 @@ fn attend(
         ));
     }
     report
+}
+
+/// The results of a run; for one that failed after it had some, with why it ended.
+fn until_then(ended: Result<Report, RunError>) -> Result<(Report, Option<String>), RunError> {
+    match ended {
+        Ok(report) => Ok((report, None)),
+        Err(error) => {
+            let said = error.to_string();
+            match error {
+                RunError::Queue { report, .. } => Ok((*report, Some(said))),
+                error => Err(error),
+            }
+        }
+    }
 }
 
 fn shown(finished: &Finished, json: bool) -> miette::Result<String> {

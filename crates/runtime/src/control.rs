@@ -3,7 +3,7 @@
 //! An order can only be replaced by a stricter one, except that a pause can end. A worker that was told
 //! to leave cannot be told to pause or drain any more, whoever gives the order.
 
-use crate::sync::{AtomicBool, AtomicU8, AtomicU32, Ordering};
+use crate::sync::{AtomicU8, AtomicU32, Ordering};
 use crossbeam_utils::CachePadded;
 
 #[cfg(all(test, loom))]
@@ -48,8 +48,6 @@ pub(crate) struct Control {
     paused: CachePadded<AtomicU32>,
     /// Workers that stopped receiving because they were told to drain.
     closed: AtomicU32,
-    /// Whether a handler has asked for the end of the run.
-    failed: AtomicBool,
 }
 
 impl Control {
@@ -59,7 +57,6 @@ impl Control {
             order: CachePadded::new(AtomicU8::new(Order::Pause as u8)),
             paused: CachePadded::new(AtomicU32::new(0)),
             closed: AtomicU32::new(0),
-            failed: AtomicBool::new(false),
         }
     }
 
@@ -72,16 +69,6 @@ impl Control {
     pub(crate) fn give(&self, order: Order) {
         let next = |bits| Order::from_bits(bits).admits(order).then_some(order as u8);
         let _ = self.order.fetch_update(Ordering::SeqCst, Ordering::SeqCst, next);
-    }
-
-    /// Asks for the end of the run because of a failure.
-    pub(crate) fn fail(&self) {
-        self.failed.store(true, Ordering::Relaxed);
-        self.give(Order::Leave);
-    }
-
-    pub(crate) fn has_failed(&self) -> bool {
-        self.failed.load(Ordering::Relaxed)
     }
 
     /// Calls `park` until the order is no longer to pause. A worker that is counted as paused stays

@@ -124,6 +124,33 @@ pub trait Queue: Send {
     fn lost(&mut self) -> u64 {
         0
     }
+
+    /// Whether frames can still arrive. Asked now and then while nothing arrives; an error ends the run.
+    ///
+    /// # Errors
+    /// If the queue receives nothing any more, whatever is sent to it.
+    fn check(&mut self) -> Result<(), QueueError> {
+        Ok(())
+    }
+}
+
+/// Why a queue receives nothing any more.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum QueueError {
+    /// Its interface exists no more.
+    #[error("interface `{interface}` is gone: it was deleted, or moved to another network namespace")]
+    Gone {
+        /// Name of the interface.
+        interface: String,
+    },
+    /// It has failed in another way.
+    #[error("the {driver} driver receives no more: {reason}")]
+    Failed {
+        /// Name of the driver.
+        driver: &'static str,
+        /// What the system says.
+        reason: String,
+    },
 }
 
 /// A driver cannot be opened.

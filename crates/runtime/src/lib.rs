@@ -23,6 +23,7 @@
 pub mod clock;
 mod control;
 pub mod driver;
+mod failure;
 pub mod from_scenario;
 pub mod handler;
 mod mailbox;

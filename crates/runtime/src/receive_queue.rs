@@ -1,6 +1,6 @@
 //! A driver's queue, shared by the workers that poll it.
 
-use crate::driver::{Due, Incoming, Queue};
+use crate::driver::{Due, Incoming, Queue, QueueError};
 use crate::mailbox::Mailbox;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use core::time::Duration;
@@ -18,6 +18,8 @@ pub(crate) struct ReceiveQueue {
     /// When the next frame is due, as the bits of a time in nanoseconds: the past if unknown, infinity if
     /// never.
     due: AtomicU64,
+    /// When the queue is checked next, as the bits of a time in nanoseconds.
+    next_check: AtomicU64,
     /// The idle worker that polls first.
     lookout: AtomicU32,
     inner: spin::Mutex<Box<dyn Queue>>,
@@ -30,6 +32,7 @@ pub(crate) struct ReceiveQueue {
 /// Exclusive access to a queue.
 pub(crate) struct LockedQueue<'a> {
     due: &'a AtomicU64,
+    next_check: &'a AtomicU64,
     inner: spin::MutexGuard<'a, Box<dyn Queue>>,
 }
 
@@ -39,6 +42,17 @@ impl LockedQueue<'_> {
     pub(crate) fn receive(&mut self, now: Nanos, limit: usize, mut sink: impl FnMut(Incoming<'_>)) {
         self.inner.receive(now, limit, &mut sink);
         self.due.store(bits(self.inner.due()), Ordering::Relaxed);
+    }
+
+    /// Checks whether frames can still arrive, if the last check is [long enough](CHECK_EVERY) ago. Call it when
+    /// nothing has arrived.
+    #[inline]
+    pub(crate) fn check(&mut self, now: Nanos) -> Result<(), QueueError> {
+        if now.0 < f64::from_bits(self.next_check.load(Ordering::Relaxed)) {
+            return Ok(());
+        }
+        self.next_check.store((now + CHECK_EVERY).0.to_bits(), Ordering::Relaxed);
+        self.inner.check()
     }
 }
 
@@ -54,6 +68,8 @@ pub(crate) fn wake_all(mailboxes: &[Mailbox], queues: &[CachePadded<ReceiveQueue
 
 /// How long a frame is left to the worker that polls first, before others take it.
 const GRACE: Nanos = Nanos(300.0);
+/// How often a queue is checked while nothing arrives.
+const CHECK_EVERY: Nanos = Nanos(100e6);
 /// No worker.
 const NO_WORKER: u32 = u32::MAX;
 
@@ -63,6 +79,7 @@ impl ReceiveQueue {
     pub(crate) fn new(queue: Box<dyn Queue>) -> io::Result<Self> {
         Ok(Self {
             due: AtomicU64::new(bits(queue.due())),
+            next_check: AtomicU64::new(0.0_f64.to_bits()),
             lookout: AtomicU32::new(NO_WORKER),
             descriptor: queue.descriptor().map(|descriptor| descriptor.try_clone_to_owned()).transpose()?,
             inner: spin::Mutex::new(queue),
@@ -103,7 +120,7 @@ impl ReceiveQueue {
     /// Exclusive access, unless another worker has it.
     #[inline]
     pub(crate) fn try_lock(&self) -> Option<LockedQueue<'_>> {
-        self.inner.try_lock().map(|inner| LockedQueue { due: &self.due, inner })
+        self.inner.try_lock().map(|inner| LockedQueue { due: &self.due, next_check: &self.next_check, inner })
     }
 
     /// Makes `worker` the one that sleeps at the queue; false if another does, or if the queue has no

@@ -4,6 +4,7 @@
 use crate::clock::Clock;
 use crate::control::{Control, Order};
 use crate::driver::{Driver, Opened, QueueRequest};
+use crate::failure::{Cause, Failure};
 use crate::handler::Handler;
 use crate::mailbox::Mailbox;
 use crate::options::{Options, Shutdown};
@@ -21,7 +22,7 @@ use crate::tally::Blocks;
 use crate::worker::{Worker, panic_message};
 use crossbeam_utils::CachePadded;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Mutex, PoisonError, RwLock};
 use std::thread;
 use std::time::Duration;
 use warmcore_costs::ExecutionModel;
@@ -46,8 +47,8 @@ const DRAIN_LIMIT: Duration = Duration::from_secs(10);
 ///
 /// # Errors
 /// Before any packet is received: if an option cannot be used, the driver cannot be opened, a worker
-/// cannot be pinned or a stream cannot be opened. Later: if a handler asks to end the run, or a worker
-/// panics.
+/// cannot be pinned or a stream cannot be opened. Later: if a handler asks to end the run, a worker
+/// panics, or a queue receives nothing any more, as when its interface is deleted.
 pub fn run(
     options: &Options,
     driver: &mut dyn Driver,
@@ -137,11 +138,12 @@ impl Task for Run<'_> {
             ProtocolThread::new(position * 5).map(|thread| CachePadded::new(spin::Mutex::new(thread)))
         });
         let queues = queues.into_iter().map(|queue| ReceiveQueue::new(queue).map(CachePadded::new));
-        let (clock, control) = (Clock::start(), Control::new());
+        let (clock, control, failure) = (Clock::start(), Control::new(), Failure::default());
         let blocks: Vec<_> = (0..workers).map(|_| CachePadded::new(Mutex::new(Blocks::default()))).collect();
         let shared = Shared {
             clock: &clock,
             control: &control,
+            failure: &failure,
             handler,
             schedulers,
             mailboxes: (0..workers)
@@ -165,9 +167,6 @@ impl Task for Run<'_> {
             stall: options.stall,
         };
         run_workers(&shared, options, watch)?;
-        if control.has_failed() {
-            return Err(RunError::Handler);
-        }
         let given_up = unprocessed(&shared);
         let lost = shared.queues.iter().map(|queue| queue.lock().lost()).sum();
         let duration = clock.now();
@@ -175,7 +174,14 @@ impl Task for Run<'_> {
         let blocks = blocks
             .into_iter()
             .map(|blocks| blocks.into_inner().into_inner().unwrap_or_else(PoisonError::into_inner));
-        Ok(Report { duration, workers: blocks.collect(), streams: streams.counts(), given_up, lost })
+        let report =
+            Report { duration, workers: blocks.collect(), streams: streams.counts(), given_up, lost };
+        match failure.take() {
+            None => Ok(report),
+            Some(Cause::Handler) => Err(RunError::Handler),
+            Some(Cause::Worker(error)) => Err(error),
+            Some(Cause::Queue(source)) => Err(RunError::Queue { source, report: Box::new(report) }),
+        }
     }
 }
 
@@ -226,10 +232,8 @@ fn run_workers<P: Policy, W: Waiting<Job = Packet>>(
     options: &Options,
     watch: &mut dyn FnMut(&RunHandle<'_>),
 ) -> Result<(), RunError> {
-    let failure = Mutex::new(None);
     thread::scope(|scope| {
         let start = |(worker, &cpu): (usize, &CpuId)| {
-            let failure = &failure;
             let work = move || {
                 let pin = || pin_to(cpu).map_err(|source| RunError::Pin { worker, source });
                 let work = || pin().map(|_pinned| Worker::new(CpuId::from(worker), cpu, shared).run());
@@ -237,8 +241,7 @@ fn run_workers<P: Policy, W: Waiting<Job = Packet>>(
                     Err(RunError::Panicked { worker, message: panic_message(&*panic) })
                 });
                 if let Err(error) = ended {
-                    *lock(failure) = Some(error);
-                    shared.control.give(Order::Leave);
+                    shared.fail(Cause::Worker(error));
                 }
             };
             thread::Builder::new().name(format!("worker {worker}")).spawn_scoped(scope, work).map(drop)
@@ -260,12 +263,7 @@ fn run_workers<P: Policy, W: Waiting<Job = Packet>>(
         }
         stop_workers(shared, options.shutdown);
         Ok(())
-    })?;
-    lock(&failure).take().map_or(Ok(()), Err)
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    })
 }
 
 /// Stops the workers: at once, or after they have drained.

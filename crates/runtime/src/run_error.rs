@@ -1,6 +1,7 @@
 //! Why a run could not start, or ended early.
 
-use crate::driver::DriverError;
+use crate::driver::{DriverError, QueueError};
+use crate::report::Report;
 use std::io;
 use warmcore_linux::AffinityError;
 use warmcore_stack::OpenError;
@@ -47,6 +48,14 @@ pub enum RunError {
         worker: usize,
         /// The panic's message.
         message: String,
+    },
+    /// A queue receives nothing any more, as when its interface is deleted.
+    #[error("{source}; the run ended after {}, with {} packets delivered", report.duration, report.total().packets())]
+    Queue {
+        /// Why.
+        source: QueueError,
+        /// The results until then.
+        report: Box<Report>,
     },
     /// A handler panicked and asked to end the run.
     #[error("a handler panicked and ended the run")]

@@ -3,12 +3,13 @@
 use crate::clock::Clock;
 use crate::control::Control;
 use crate::driver::Prepared;
+use crate::failure::{Cause, Failure};
 use crate::handler::Handler;
 use crate::mailbox::Mailbox;
 use crate::options::{Idle, Overload};
 use crate::packet::{Frame, Packet};
 use crate::protocol::Protocol;
-use crate::receive_queue::{MAX_INTAKE, ReceiveQueue};
+use crate::receive_queue::{MAX_INTAKE, ReceiveQueue, wake_all};
 use crate::scheduler::Scheduler;
 use crate::stalls::LastStall;
 use crate::stopwatch::Stopwatch;
@@ -27,6 +28,7 @@ use warmcore_units::{CpuId, Nanos, StreamId, ThreadId};
 pub(crate) struct Shared<'a, P, W> {
     pub(crate) clock: &'a Clock,
     pub(crate) control: &'a Control,
+    pub(crate) failure: &'a Failure,
     pub(crate) handler: &'a dyn Handler,
     /// One for all workers, or one each.
     pub(crate) schedulers: Vec<CachePadded<spin::Mutex<Scheduler<P, W>>>>,
@@ -60,6 +62,13 @@ impl<P: Policy, W: Waiting<Job = Packet>> Shared<'_, P, W> {
     #[inline]
     pub(crate) fn scheduler(&self, worker: CpuId) -> &spin::Mutex<Scheduler<P, W>> {
         &self.schedulers[worker.index() % self.schedulers.len()]
+    }
+
+    /// Ends the run early, at once.
+    #[cold]
+    pub(crate) fn fail(&self, cause: Cause) {
+        self.failure.record(cause, self.control);
+        wake_all(&self.mailboxes, &self.queues);
     }
 
     /// Whether every other worker's mailbox has room for a full intake from each worker.

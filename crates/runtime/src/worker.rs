@@ -24,6 +24,7 @@ mod idle;
 pub(crate) mod intake;
 
 use crate::control::Order;
+use crate::failure::Cause;
 use crate::handler::{AfterPanic, Context};
 use crate::options::Idle;
 use crate::packet::{Buffer, Frame, Packet};
@@ -321,7 +322,7 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>> Worker<'f, 'a, P, W> {
         match after.unwrap_or(AfterPanic::EndRun) {
             AfterPanic::Skip => {}
             AfterPanic::EndStream => self.shared.streams.fail(stream),
-            AfterPanic::EndRun => self.shared.control.fail(),
+            AfterPanic::EndRun => self.shared.fail(Cause::Handler),
         }
     }
 

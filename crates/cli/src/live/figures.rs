@@ -21,6 +21,8 @@ pub(super) struct RunFigures<'a> {
     /// The rate of arrivals; null if packets came as fast as they were taken in, or from a network.
     rate_per_s: Option<f64>,
     interrupted: bool,
+    /// What ended the run early; null unless it failed.
+    failure: Option<&'a str>,
     /// How often the trace was replayed; null without one.
     trace_rounds: Option<f64>,
     /// The rates at which packets arrived and were processed, in the steady part.
@@ -104,7 +106,7 @@ struct Worker {
 
 impl<'a> RunFigures<'a> {
     pub(super) fn new(finished: &'a Finished) -> Self {
-        let Finished { scenario, setup, report, interrupted } = finished;
+        let Finished { scenario, setup, report, interrupted, failure } = finished;
         let total = report.total();
         let [came, processed] = finished.achieved();
         Self {
@@ -113,6 +115,7 @@ impl<'a> RunFigures<'a> {
             placed_on: setup.options.cpus.iter().map(|cpu| cpu.0).collect(),
             rate_per_s: setup.rate.map(|rate| rate.0),
             interrupted: *interrupted,
+            failure: failure.as_deref(),
             trace_rounds: finished.rounds(),
             came_per_s: finite(came.0),
             processed_per_s: finite(processed.0),

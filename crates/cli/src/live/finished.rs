@@ -11,6 +11,8 @@ pub(super) struct Finished {
     pub(super) report: Report,
     /// Whether the user ended it early.
     pub(super) interrupted: bool,
+    /// What ended it early, if it failed.
+    pub(super) failure: Option<String>,
 }
 
 impl Finished {

@@ -164,7 +164,7 @@ fn books(finished: &Finished, total: &Block) -> String {
 }
 
 fn ended(finished: &Finished, steady: &Steady) -> String {
-    let early = if finished.interrupted { "Ended early. " } else { "" };
+    let early = if finished.interrupted || finished.failure.is_some() { "Ended early. " } else { "" };
     let disturbed = match steady.disturbed() {
         0.0 => String::new(),
         share => format!(

@@ -8,6 +8,7 @@ mod reproduce;
 mod simulate;
 mod sweep;
 mod trace;
+mod vanished;
 
 use crate::{on_one_line, text, warmcore};
 use serde_json::Value;

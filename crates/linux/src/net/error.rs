@@ -3,8 +3,8 @@
 use super::NamespaceError;
 use rustix::io::Errno;
 
-/// Why a device cannot be opened, or has stopped working. All but [`Kernel`](Self::Kernel) are
-/// detected before the device is created.
+/// Why a device cannot be opened, or has stopped working. All but [`Gone`](Self::Gone) and
+/// [`Kernel`](Self::Kernel) are detected before the device is created.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum DeviceError {
     /// A capability is missing.
@@ -26,6 +26,12 @@ pub enum DeviceError {
     /// The interface is down.
     #[error("interface `{name}` is down: bring it up with `ip link set {name} up`")]
     Down {
+        /// Its name.
+        name: String,
+    },
+    /// The interface existed when the device was opened, and exists no more.
+    #[error("interface `{name}` is gone: it was deleted, or moved to another network namespace")]
+    Gone {
         /// Its name.
         name: String,
     },

@@ -35,6 +35,8 @@
 //!   unreachable" if no kernel socket has the port. Frames that AF_XDP takes never reach the kernel.
 
 use core::fmt;
+use rustix::io::Errno;
+use rustix::net::netdevice::index_to_name;
 use std::os::fd::BorrowedFd;
 
 mod datagrams;
@@ -144,10 +146,12 @@ pub trait FrameDevice: Send {
     fn lost_sending(&self) -> u64;
 
     /// Checks whether the device still works, since a packet ring does not show that its interface
-    /// went down. Makes a system call; meant for idle times.
+    /// went down or is gone. Makes system calls; meant for idle times. A [`Tun`] finds out when it receives,
+    /// and has nothing to say before.
     ///
     /// # Errors
-    /// A failure of the device since the last call.
+    /// A failure of the device since the last call. [`DeviceError::Gone`] is for good: the device receives and
+    /// sends nothing any more, and stays readable.
     fn check(&mut self) -> Result<(), DeviceError>;
 }
 
@@ -161,12 +165,22 @@ fn check_length(frame: &[u8], most: usize) -> Result<(), SendError> {
     }
 }
 
+/// Returns the pending error of a packet socket, if any. The kernel reports the same error for an interface that
+/// went down and for one that is gone; only the former still has its index.
+fn check_packet_socket(socket: BorrowedFd<'_>, interface: &Interface) -> Result<(), DeviceError> {
+    let pending = check_socket(socket, &interface.name);
+    if index_to_name(socket, interface.index) == Err(Errno::NODEV) {
+        return Err(DeviceError::Gone { name: interface.name.clone() });
+    }
+    pending
+}
+
 /// Returns the pending error of a socket, if any.
 fn check_socket(socket: BorrowedFd<'_>, interface: &str) -> Result<(), DeviceError> {
     let doing = || format!("receiving from `{interface}`");
     match rustix::net::sockopt::socket_error(socket) {
         Ok(Ok(())) => Ok(()),
-        Ok(Err(rustix::io::Errno::NETDOWN)) => Err(DeviceError::Down { name: interface.to_owned() }),
+        Ok(Err(Errno::NETDOWN)) => Err(DeviceError::Down { name: interface.to_owned() }),
         Ok(Err(source)) | Err(source) => Err(DeviceError::Kernel { doing: doing(), source }),
     }
 }

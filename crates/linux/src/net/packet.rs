@@ -13,7 +13,7 @@ mod outgoing;
 mod ring;
 
 use super::error::SendError;
-use super::{DeviceError, Filter, Frame, FrameDevice, Interface, check_length, check_socket, kernel};
+use super::{DeviceError, Filter, Frame, FrameDevice, Interface, check_length, check_packet_socket, kernel};
 use libc::SOL_PACKET;
 use outgoing::Outgoing;
 use ring::{Ring, RingLayout};
@@ -210,6 +210,6 @@ impl FrameDevice for PacketSocket {
     }
 
     fn check(&mut self) -> Result<(), DeviceError> {
-        check_socket(self.socket.as_fd(), &self.interface.name)
+        check_packet_socket(self.socket.as_fd(), &self.interface)
     }
 }

@@ -203,6 +203,8 @@ impl FrameDevice for Tun {
     fn check(&mut self) -> Result<(), DeviceError> {
         match self.failure.take() {
             None => Ok(()),
+            // The descriptor has lost its interface.
+            Some(Errno::BADFD) => Err(DeviceError::Gone { name: self.interface.name.clone() }),
             Some(source) => {
                 let doing = format!("receiving from `{}`", self.interface.name);
                 Err(DeviceError::Kernel { doing, source })

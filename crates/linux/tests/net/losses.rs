@@ -170,3 +170,27 @@ fn an_interface_that_goes_down_is_noticed() {
     assert_eq!(device.check(), Ok(()));
     assert_eq!(device.flush(), Ok(()), "the frame was still queued");
 }
+
+/// Every device says that its interface is gone, each time it is asked after it has received.
+#[test]
+fn an_interface_that_is_deleted_is_noticed() {
+    let Some(lab) = lab(&LinkOptions::default()) else { return };
+    let mut tun = lab.near.run(|| Tun::open("tried0", TunOptions::default())).unwrap().unwrap();
+    let check = |device: &mut dyn FnMut() -> Result<(), DeviceError>, name: &str, times: u32| {
+        assert_eq!(device(), Ok(()));
+        lab.near.ip(&["link", "delete", name]).unwrap();
+        for _ in 0..times {
+            assert_eq!(device(), Err(DeviceError::Gone { name: name.to_owned() }));
+        }
+    };
+    let mut receive = || {
+        assert_eq!(tun.receive(1, |_| ()), 0);
+        tun.check()
+    };
+    check(&mut receive, "tried0", 2);
+    let everything = Filter::Everything;
+    let mut xdp = xdp_socket_with(&lab, &everything, AttachMode::Best, XdpOptions::default());
+    let mut packet = packet_socket_with(&lab, PacketOptions::default());
+    check(&mut || packet.check(), "wire0", 2);
+    assert_eq!(xdp.check(), Err(DeviceError::Gone { name: "wire0".to_owned() }));
+}

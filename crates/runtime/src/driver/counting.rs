@@ -1,7 +1,7 @@
 //! Counts the frames received from a driver, so that the totals of a run can be checked against it:
 //! every frame received is delivered, refused, dropped, failed or given up.
 
-use super::{Driver, DriverError, Due, Incoming, Opened, Queue, QueueRequest};
+use super::{Driver, DriverError, Due, Incoming, Opened, Queue, QueueError, QueueRequest};
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
@@ -76,5 +76,9 @@ impl Queue for CountingQueue {
 
     fn lost(&mut self) -> u64 {
         self.inner.lost()
+    }
+
+    fn check(&mut self) -> Result<(), QueueError> {
+        self.inner.check()
     }
 }

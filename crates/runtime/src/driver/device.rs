@@ -212,7 +212,8 @@ impl Device {
         mac: [u8; 6],
     ) -> Box<dyn Queue> {
         let (open_flows, announcements) = (Arc::clone(&self.open_flows), self.announcements.clone());
-        Box::new(DeviceQueue::new(device, self.local, LinkAddress(mac), open_flows, announcements))
+        let driver = name(self.kind);
+        Box::new(DeviceQueue::new(driver, device, self.local, LinkAddress(mac), open_flows, announcements))
     }
 
     /// Packet sockets that share the frames by flow hash.

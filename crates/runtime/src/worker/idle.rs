@@ -2,6 +2,7 @@
 
 use super::Worker;
 use crate::control::Order;
+use crate::failure::Cause;
 use crate::options::Idle;
 use crate::packet::Packet;
 use core::time::Duration;
@@ -38,11 +39,15 @@ impl<P: Policy, W: Waiting<Job = Packet>> Worker<'_, '_, P, W> {
             self.receive_from(&mut open, &mut scheduler, now);
             queue.set_lookout(scheduler.lookout());
             drop(scheduler);
+            let checked = if self.current.is_none() { open.check(now) } else { Ok(()) };
             drop(open);
             self.wake_others();
             if self.current.is_some() {
                 self.polls = 0;
                 return;
+            }
+            if let Err(error) = checked {
+                return shared.fail(Cause::Queue(error));
             }
         }
         if now >= self.next_tick {

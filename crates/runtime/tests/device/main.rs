@@ -2,6 +2,7 @@
 //! that end with it. The peers do not use this crate: they use the kernel's own UDP and TCP, through
 //! sockets of this process or through `socat`.
 
+mod gone;
 mod kernel;
 mod load;
 mod served;

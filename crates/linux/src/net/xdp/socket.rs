@@ -289,7 +289,12 @@ impl FrameDevice for XdpSocket {
         sockopt::xdp_statistics(&self.socket).map_or(0, |statistics| statistics.tx_invalid_descs)
     }
 
+    /// An AF_XDP socket is told only when its interface is gone, not when it is down (`xsk_notifier` in the
+    /// kernel's `net/xdp/xsk.c`).
     fn check(&mut self) -> Result<(), DeviceError> {
-        check_socket(self.socket.as_fd(), &self.attachment.interface.name)
+        check_socket(self.socket.as_fd(), &self.attachment.interface.name).map_err(|error| match error {
+            DeviceError::Down { name } => DeviceError::Gone { name },
+            error => error,
+        })
     }
 }

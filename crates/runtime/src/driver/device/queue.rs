@@ -4,7 +4,7 @@
 //! receive, they are sent at once.
 
 use super::{FlowSet, LocalEndpoint, OpenFlows, key};
-use crate::driver::{Bytes, Incoming, Queue};
+use crate::driver::{Bytes, Incoming, Queue, QueueError};
 use core::ops::Range;
 use hashbrown::HashMap;
 use std::collections::VecDeque;
@@ -13,7 +13,7 @@ use std::os::fd::BorrowedFd;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, PoisonError};
-use warmcore_linux::net::{Frame, FrameDevice, SendError};
+use warmcore_linux::net::{DeviceError, Frame, FrameDevice, SendError};
 use warmcore_stack::tcp::refuse;
 use warmcore_stack::wire::{FrameBuilder, LinkKind, arp, ethernet, tcp};
 use warmcore_stack::{Flow, FlowKey, LinkAddress};
@@ -30,6 +30,8 @@ const SEND_ATTEMPTS: u32 = 100;
 
 /// The frames of a device in order of arrival.
 pub(super) struct DeviceQueue<D: FrameDevice> {
+    /// Name of the driver.
+    driver: &'static str,
     device: D,
     classifier: Classifier,
     /// Frames sent since the last flush.
@@ -57,6 +59,7 @@ struct Classifier {
 
 impl<D: FrameDevice> DeviceQueue<D> {
     pub(super) fn new(
+        driver: &'static str,
         device: D,
         local: LocalEndpoint,
         station: LinkAddress,
@@ -75,7 +78,7 @@ impl<D: FrameDevice> DeviceQueue<D> {
             answers: Vec::new(),
             rewritten: Vec::new(),
         };
-        Self { device, classifier, unflushed: 0 }
+        Self { driver, device, classifier, unflushed: 0 }
     }
 
     fn transmit(&mut self, frame: &[u8]) -> Result<(), SendError> {
@@ -278,6 +281,15 @@ impl<D: FrameDevice> Queue for DeviceQueue<D> {
 
     fn lost(&mut self) -> u64 {
         self.device.dropped()
+    }
+
+    fn check(&mut self) -> Result<(), QueueError> {
+        match self.device.check() {
+            // An interface that is down may come up again.
+            Ok(()) | Err(DeviceError::Down { .. }) => Ok(()),
+            Err(DeviceError::Gone { name }) => Err(QueueError::Gone { interface: name }),
+            Err(error) => Err(QueueError::Failed { driver: self.driver, reason: error.to_string() }),
+        }
     }
 }
 

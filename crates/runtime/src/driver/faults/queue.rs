@@ -4,7 +4,7 @@
 //! more than `limit` are passed on, and times of arrival never decrease.
 
 use super::{Count, InjectedFault};
-use crate::driver::{Bytes, Due, Incoming, Prepared, Queue};
+use crate::driver::{Bytes, Due, Incoming, Prepared, Queue, QueueError};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::collections::VecDeque;
@@ -258,5 +258,9 @@ impl Queue for FaultyQueue {
 
     fn lost(&mut self) -> u64 {
         self.inner.lost() + self.state.dropped
+    }
+
+    fn check(&mut self) -> Result<(), QueueError> {
+        self.inner.check()
     }
 }
