@@ -24,7 +24,7 @@ use warmcore_costs::Profile;
 use warmcore_runtime::driver::DriverError;
 use warmcore_runtime::from_scenario::{usable_cores, weighs_costs};
 use warmcore_runtime::metrics::{Endpoint, text};
-use warmcore_runtime::{Report, RunError, RunHandle, Setup, SetupError};
+use warmcore_runtime::{Report, RunError, Setup, SetupError};
 use warmcore_scenario::document::Checked;
 use warmcore_scenario::{DriverKind, Live, PacketScenario, ProfileSource};
 use warmcore_topology::CpuSet;
@@ -171,15 +171,14 @@ fn attend(
             }
             let mut view = term.map(|term| View::new(term, &cpus, REFRESH));
             let ends = Instant::now() + length;
-            let is_over = |watch: &RunHandle<'_>| stop.load(Ordering::SeqCst) || watch.has_ended();
+            let goes_on = |tick| match &new_senders {
+                Some(new_senders) => new_senders.admit(watch, tick),
+                None => !watch.wait(tick),
+            };
             while let Some(left) = ends.checked_duration_since(Instant::now())
-                && !is_over(watch)
+                && !stop.load(Ordering::SeqCst)
+                && goes_on(left.min(TICK))
             {
-                let tick = left.min(TICK);
-                match &new_senders {
-                    Some(new_senders) => new_senders.admit(watch, tick),
-                    None => thread::sleep(tick),
-                }
                 if let Some(view) = &mut view {
                     view.refresh(watch);
                 }

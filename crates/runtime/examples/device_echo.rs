@@ -10,6 +10,7 @@
 use std::error::Error;
 use std::time::Duration;
 use warmcore_costs::Profile;
+use warmcore_runtime::driver::device::NewSenders;
 use warmcore_runtime::from_scenario::usable_cores;
 use warmcore_runtime::{Context, Setup, run};
 use warmcore_scenario::{
@@ -46,11 +47,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let echo = |delivery: &Delivery<'_>, context: &mut Context<'_>| context.reply(delivery.payload);
     let report = run(&options, &mut driver, &[], &echo, |watch| {
-        while watch.elapsed() < length {
-            if let Some(new_senders) = &new_senders {
-                new_senders.admit(watch, Duration::from_millis(100));
-            }
-        }
+        let goes_on = |senders: &NewSenders| senders.admit(watch, Duration::from_millis(100));
+        while watch.elapsed() < length && new_senders.as_ref().is_some_and(goes_on) {}
     })?;
     println!("{} packets answered", report.total().packets() - report.total().unanswered);
     Ok(())

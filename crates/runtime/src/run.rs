@@ -43,7 +43,8 @@ const FORWARDED: usize = 1024;
 const DRAIN_LIMIT: Duration = Duration::from_secs(10);
 
 /// Runs `handler` on the packets of `driver`, with the streams of `flows` open, until `watch` returns.
-/// `watch` is called when all workers are running, and can follow and control them.
+/// `watch` is called when all workers are running, and can follow and control them. If the run fails it has
+/// [ended](RunHandle::has_ended), and waits only for `watch` to return: let it look, or [wait](RunHandle::wait).
 ///
 /// # Errors
 /// Before any packet is received: if an option cannot be used, the driver cannot be opened, a worker

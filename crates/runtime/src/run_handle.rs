@@ -2,6 +2,7 @@
 
 use crate::clock::Clock;
 use crate::control::{Control, Order};
+use crate::failure::Failure;
 use crate::mailbox::Mailbox;
 use crate::protocol::Protocol;
 use crate::receive_queue::{ReceiveQueue, wake_all};
@@ -19,6 +20,7 @@ use warmcore_units::{Nanos, StreamId};
 pub struct RunHandle<'a> {
     pub(crate) clock: &'a Clock,
     pub(crate) control: &'a Control,
+    pub(crate) failure: &'a Failure,
     pub(crate) mailboxes: &'a [Mailbox],
     pub(crate) queues: &'a [CachePadded<ReceiveQueue>],
     pub(crate) blocks: &'a [CachePadded<Mutex<Blocks>>],
@@ -29,8 +31,9 @@ pub struct RunHandle<'a> {
 
 impl<'a> RunHandle<'a> {
     pub(crate) fn new<P, W>(shared: &'a Shared<'a, P, W>) -> Self {
-        let Shared { clock, control, mailboxes, queues, blocks, streams, protocol, ended, .. } = shared;
-        Self { clock, control, mailboxes, queues, blocks, streams, protocol, ended }
+        let Shared { clock, control, failure, mailboxes, queues, blocks, streams, protocol, ended, .. } =
+            shared;
+        Self { clock, control, failure, mailboxes, queues, blocks, streams, protocol, ended }
     }
 
     /// How long the run has lasted.
@@ -39,10 +42,22 @@ impl<'a> RunHandle<'a> {
         self.clock.now()
     }
 
-    /// Whether the run has ended early: a handler asked for it, or a worker failed.
+    /// Whether the run has ended early: a handler asked for it, a worker panicked, or a queue failed. Nothing is
+    /// received any more, and `watch` should return.
     #[must_use]
     pub fn has_ended(&self) -> bool {
         self.control.order() == Order::Leave
+    }
+
+    /// Waits for up to `longest`, or until the run [has ended](Self::has_ended) early. Returns whether it has.
+    pub fn wait(&self, longest: Duration) -> bool {
+        self.failure.wait(self.control, longest)
+    }
+
+    /// What ended the run early, in words; `None` while nothing has. [`run`](crate::run()) returns the error.
+    #[must_use]
+    pub fn failure(&self) -> Option<String> {
+        self.failure.message()
     }
 
     /// By worker: its finished blocks from number `number` on.

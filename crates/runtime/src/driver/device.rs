@@ -96,16 +96,19 @@ const fn key(transport: Transport, flow: &Flow) -> FlowKey {
 
 impl NewSenders {
     /// Waits for up to `longest`; opens a stream for each new sender, and closes those whose connections have
-    /// ended. While no more streams can be opened, packets of other senders are refused and counted.
-    pub fn admit(&self, run: &RunHandle<'_>, longest: Duration) {
+    /// ended. While no more streams can be opened, packets of other senders are refused and counted. Returns
+    /// whether the run goes on: false soon after it has [ended](RunHandle::has_ended) early.
+    #[must_use = "a run that has ended early admits nobody"]
+    pub fn admit(&self, run: &RunHandle<'_>, longest: Duration) -> bool {
         let until = Instant::now() + longest;
         let left = || until.saturating_duration_since(Instant::now());
-        while !left().is_zero() {
+        while !left().is_zero() && !run.has_ended() {
             self.close_ended(run);
             if let Ok(flow) = self.announced.recv_timeout(left().min(LOOK_FOR_ENDED)) {
                 self.open(run, &flow);
             }
         }
+        !run.has_ended()
     }
 
     /// Whether a sender came when every stream was taken.

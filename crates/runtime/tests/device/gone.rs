@@ -32,9 +32,8 @@ fn run_to_its_end(
         thread::scope(|scope| {
             scope.spawn(visit);
             let began = Instant::now();
-            while !watch.has_ended() {
+            while new_senders.admit(watch, Duration::from_millis(5)) {
                 assert!(began.elapsed() < 2 * TIMEOUT, "the run does not end");
-                new_senders.admit(watch, Duration::from_millis(5));
             }
         });
     };

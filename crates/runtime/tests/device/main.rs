@@ -80,9 +80,7 @@ fn run(scenario: &PacketScenario, here: &Namespace, visit: impl FnOnce() + Send)
                 let _pinned = pin_to(usable_cores().unwrap()[0]).unwrap();
                 visit();
             });
-            while !visit.is_finished() {
-                new_senders.admit(watch, Duration::from_millis(5));
-            }
+            while !visit.is_finished() && new_senders.admit(watch, Duration::from_millis(5)) {}
         });
     };
     let report = here.run(|| setup.run(attend)).unwrap().unwrap();

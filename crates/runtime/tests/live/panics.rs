@@ -4,6 +4,7 @@ use super::numbered::{Numbered, Packet};
 use super::support::*;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 use warmcore_runtime::run;
 use warmcore_runtime::{AfterPanic, Context, Handler, Idle, Options, RunError, Work};
 use warmcore_stack::Delivery;
@@ -144,6 +145,22 @@ fn a_panic_of_other_work_ends_the_run() {
             "{error}"
         );
     }
+}
+
+/// A watcher that only waits is told at once, with the reason.
+#[test]
+fn a_watcher_that_waits_is_told_that_a_worker_panicked() {
+    let _lock = lock_processors();
+    // The first step follows the start of the watcher.
+    let idle = Idle::Work(Arc::new(|worker| Box::new(move || panic!("worker {worker} has had enough"))));
+    let options = Options { idle, ..options(Default::default(), 4) };
+    let mut told = None;
+    let ended = run(&options, &mut Numbered::new(4, 50), &flows(4), &ignoring, |watch| {
+        assert!(watch.wait(Duration::MAX), "it ends only when the run has ended");
+        told = watch.failure();
+    });
+    assert!(matches!(ended, Err(RunError::Panicked { .. })));
+    assert!(told.is_some_and(|told| told.contains("has had enough")));
 }
 
 /// If the watching closure panics, the workers stop and the panic propagates.

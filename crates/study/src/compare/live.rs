@@ -4,7 +4,6 @@ use super::CompareError;
 use super::figures::{LoadFigures, Repeated, RunFigures};
 use super::nearness::Nearness;
 use super::quiet::ObservedRun;
-use std::thread;
 use std::time::Duration;
 use warmcore_costs::Profile;
 use warmcore_measure::Timer;
@@ -74,7 +73,10 @@ impl Testbed for ThisMachine<'_> {
             setup.options.stopwatch =
                 Some(timer.stopwatch(if packets < MANY_PACKETS { 1 } else { TIMED_ONE_IN }));
             let warm_up = warm_up(scenario);
-            let report = setup.run(|_| thread::sleep(span + Duration::from_secs_f64(warm_up.secs())))?;
+            let length = span + Duration::from_secs_f64(warm_up.secs());
+            let report = setup.run(|watch| {
+                watch.wait(length);
+            })?;
             let disturbed = report.steady_after(warm_up).disturbed();
             let steady = steady(&report, warm_up);
             let outcome = (!steady.is_empty()).then(|| observed(&steady));
