@@ -51,6 +51,12 @@ pub(crate) fn report_and_status(result: miette::Result<()>) -> ExitCode {
     ExitCode::from(if is_misuse(&report) { MISUSED } else { FAILED })
 }
 
+/// Reports `error` and ends the process at once: a thread of it does not end.
+pub(crate) fn end_with(error: &miette::Report) {
+    error_report::print(error);
+    std::process::exit(i32::from(FAILED));
+}
+
 /// Whether the reader of our output went away, as `head` does; that is no error.
 fn is_closed_pipe(report: &miette::Report) -> bool {
     let print = report.downcast_ref::<PrintError>();

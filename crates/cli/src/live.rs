@@ -11,7 +11,7 @@ use crate::json::{self, Versioned};
 use crate::messages::{self, Level};
 use crate::misuse::misuse;
 use crate::point::{self, set};
-use crate::{documents, flags, interrupt, server, unused_options};
+use crate::{documents, exit, flags, interrupt, server, unused_options};
 use console::Term;
 use figures::RunFigures;
 use finished::Finished;
@@ -24,7 +24,7 @@ use warmcore_costs::Profile;
 use warmcore_runtime::driver::DriverError;
 use warmcore_runtime::from_scenario::{usable_cores, weighs_costs};
 use warmcore_runtime::metrics::{Endpoint, text};
-use warmcore_runtime::{Report, RunError, Setup, SetupError};
+use warmcore_runtime::{OnStuck, Report, RunError, Setup, SetupError};
 use warmcore_scenario::document::Checked;
 use warmcore_scenario::{DriverKind, Live, PacketScenario, ProfileSource};
 use warmcore_topology::CpuSet;
@@ -54,6 +54,7 @@ pub(crate) fn run(arguments: &RunLiveArguments) -> miette::Result<()> {
     }
     let profile = documents::profile(&scenario.profile)?;
     let mut setup = Setup::new(&scenario, &profile).map_err(unusable)?;
+    setup.options.on_stuck = OnStuck::new(|error| exit::end_with(&miette!("{error}")));
     let endpoint = arguments.metrics.map(Endpoint::bind).transpose().map_err(|error| miette!("{error}"))?;
     tell_notes(&scenario, setup.capture.as_ref(), endpoint.as_ref());
     describe(&scenario, &setup, &profile);

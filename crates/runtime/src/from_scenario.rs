@@ -9,7 +9,7 @@ use crate::driver::counting::CountingDriver;
 use crate::driver::device::{self, NewSenders};
 use crate::driver::{Driver, DriverError, Memory};
 use crate::handler::{Context, Handler};
-use crate::options::{Idle, Options, Overload, Shutdown};
+use crate::options::{Idle, OnStuck, Options, Overload, Shutdown};
 use crate::report::Report;
 use crate::run::run;
 use crate::run_error::RunError;
@@ -113,6 +113,8 @@ impl Setup {
             overload: if saturating { Overload::HoldBack } else { overload(live.overload) },
             capacity: live.capacity,
             shutdown: shutdown(live.shutdown),
+            drain_limit: Options::DRAIN_LIMIT,
+            on_stuck: OnStuck::default(),
             stopwatch: None,
             stall: STALL
                 + Nanos(2.0 * live.handler_ns)

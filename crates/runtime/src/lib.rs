@@ -20,6 +20,7 @@
 //! [`server`] is another runtime under the same policies, for ordinary servers: it receives from the kernel's UDP
 //! sockets, and wants neither a scenario nor a profile nor a privilege.
 
+mod calls;
 pub mod clock;
 mod control;
 pub mod driver;
@@ -48,10 +49,11 @@ pub mod tally;
 pub mod work;
 mod worker;
 
+pub use calls::{Call, Stuck};
 pub use driver::{Driver, Memory};
 pub use from_scenario::{Setup, SetupError};
 pub use handler::{AfterPanic, Context, Handler};
-pub use options::{Idle, Options, Overload, Shutdown};
+pub use options::{Idle, OnStuck, Options, Overload, Shutdown};
 pub use report::{Report, Steady, WARM_UP};
 pub use run::{decides_alone, run};
 pub use run_error::RunError;

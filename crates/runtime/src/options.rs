@@ -4,6 +4,7 @@ use crate::run_error::RunError;
 use crate::stopwatch::Stopwatch;
 use crate::work::Work;
 use core::fmt;
+use core::time::Duration;
 use std::sync::Arc;
 use warmcore_costs::ExecutionModel;
 use warmcore_scenario::{Parallelism, Scheduling};
@@ -38,6 +39,11 @@ pub struct Options {
     pub capacity: u32,
     /// What becomes of packets that are held when the run ends.
     pub shutdown: Shutdown,
+    /// How long workers may take to pause, to process what is held at the end, and to end. Then the run
+    /// [fails](RunError::Stuck), and packets that are still held are given up.
+    pub drain_limit: Duration,
+    /// Called when a worker does not end within that time: [`run`](crate::run()) cannot return before it has.
+    pub on_stuck: OnStuck,
     /// A worker that did not read the clock for longer than this was not running. Packets affected by
     /// that are left out of the statistics.
     pub stall: Nanos,
@@ -48,6 +54,9 @@ pub struct Options {
 }
 
 impl Options {
+    /// The usual [limit](Self::drain_limit).
+    pub const DRAIN_LIMIT: Duration = Duration::from_secs(10);
+
     /// The number of workers.
     pub(crate) fn workers(&self) -> u32 {
         u32::try_from(self.cpus.len()).unwrap_or(u32::MAX)
@@ -96,6 +105,34 @@ impl Options {
             });
         }
         Ok(())
+    }
+}
+
+/// What is done about a worker that does not end, because a call of the handler, of other work or of the driver does
+/// not return.
+#[derive(Clone, Default)]
+pub struct OnStuck(Option<Arc<OnError>>);
+
+/// A function that is given an error.
+type OnError = dyn Fn(&RunError) + Send + Sync;
+
+impl OnStuck {
+    /// Calls `told` with the [error](RunError::Stuck), from the thread that called [`run`](crate::run()). It can let the
+    /// handler return, or end the process.
+    pub fn new(told: impl Fn(&RunError) + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(told)))
+    }
+
+    pub(crate) fn call(&self, error: &RunError) {
+        if let Self(Some(told)) = self {
+            told(error);
+        }
+    }
+}
+
+impl fmt::Debug for OnStuck {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.is_some() { "OnStuck(a function)" } else { "OnStuck(nothing)" })
     }
 }
 

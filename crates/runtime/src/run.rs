@@ -1,6 +1,7 @@
 //! A run from start to end: set up, start the workers, let the caller watch and steer, collect the
 //! results.
 
+use crate::calls::Calls;
 use crate::clock::Clock;
 use crate::control::{Control, Order};
 use crate::driver::{Driver, Opened, QueueRequest};
@@ -24,7 +25,7 @@ use crossbeam_utils::CachePadded;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Mutex, PoisonError, RwLock};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use warmcore_costs::ExecutionModel;
 use warmcore_linux::{ProtocolThread, pin_to};
 use warmcore_policy::Policy;
@@ -39,8 +40,8 @@ use warmcore_workload::{Key, Purpose};
 const SEGMENTS: usize = 64;
 /// Least number of forwarded packets that a mailbox has room for.
 const FORWARDED: usize = 1024;
-/// How long workers may take to drain.
-const DRAIN_LIMIT: Duration = Duration::from_secs(10);
+/// How long a worker that is in no call may take to end.
+const GRACE: Duration = Duration::from_millis(500);
 
 /// Runs `handler` on the packets of `driver`, with the streams of `flows` open, until `watch` returns.
 /// `watch` is called when all workers are running, and can follow and control them. If the run fails it has
@@ -49,7 +50,13 @@ const DRAIN_LIMIT: Duration = Duration::from_secs(10);
 /// # Errors
 /// Before any packet is received: if an option cannot be used, the driver cannot be opened, a worker
 /// cannot be pinned or a stream cannot be opened. Later: if a handler asks to end the run, a worker
-/// panics, or a queue receives nothing any more, as when its interface is deleted.
+/// panics, or a queue receives nothing any more, as when its interface is deleted. At the end, or at a pause:
+/// if a call of the handler does not return within the [limit](Options::drain_limit).
+///
+/// # A handler that never returns
+/// Workers borrow `handler` and `driver`, so this function cannot return before every call has. If one does not, it calls
+/// [`on_stuck`](Options::on_stuck) once with the error, and returns that error when the call has returned at last. A
+/// program that must end has that function end the process, as `warmcore run` does.
 pub fn run(
     options: &Options,
     driver: &mut dyn Driver,
@@ -145,6 +152,7 @@ impl Task for Run<'_> {
             clock: &clock,
             control: &control,
             failure: &failure,
+            calls: Calls::new(workers),
             handler,
             schedulers,
             mailboxes: (0..workers)
@@ -244,6 +252,7 @@ fn run_workers<P: Policy, W: Waiting<Job = Packet>>(
                 if let Err(error) = ended {
                     shared.fail(Cause::Worker(error));
                 }
+                shared.calls.worker_ended(worker);
             };
             thread::Builder::new().name(format!("worker {worker}")).spawn_scoped(scope, work).map(drop)
         };
@@ -252,34 +261,50 @@ fn run_workers<P: Policy, W: Waiting<Job = Packet>>(
             shared.control.give(Order::Leave);
             return Err(RunError::System(error));
         }
-        let watched = RunHandle::new(shared);
-        if watched.await_paused() {
+        let watched = RunHandle::new(shared, options);
+        if watched.await_paused(Duration::MAX) {
             let now = shared.clock.now();
             shared.queues.iter().for_each(|queue| queue.begin(now));
             watched.resume();
             if let Err(panic) = catch_unwind(AssertUnwindSafe(|| watch(&watched))) {
-                stop_workers(shared, Shutdown::Discard);
+                stop_workers(shared, &watched, Shutdown::Discard, options);
                 resume_unwind(panic);
             }
         }
-        stop_workers(shared, options.shutdown);
+        stop_workers(shared, &watched, options.shutdown, options);
         Ok(())
     })
 }
 
-/// Stops the workers: at once, or after they have drained.
-fn stop_workers<P: Policy, W: Waiting<Job = Packet>>(shared: &Shared<'_, P, W>, shutdown: Shutdown) {
+/// Stops the workers: at once, or after they have drained. Says which does not end.
+fn stop_workers<P: Policy, W: Waiting<Job = Packet>>(
+    shared: &Shared<'_, P, W>,
+    run: &RunHandle<'_>,
+    shutdown: Shutdown,
+    options: &Options,
+) {
+    let begun = Instant::now();
+    let is_over = || begun.elapsed() >= options.drain_limit;
     if shutdown == Shutdown::Drain && shared.control.order() != Order::Leave {
         shared.control.give(Order::Drain);
         wake_all(&shared.mailboxes, &shared.queues);
-        let begun = std::time::Instant::now();
-        while !shared.is_drained() && shared.control.order() == Order::Drain && begun.elapsed() < DRAIN_LIMIT
-        {
+        while !shared.is_drained() && shared.control.order() == Order::Drain && !is_over() {
             thread::sleep(Duration::from_millis(1));
         }
     }
     shared.control.give(Order::Leave);
     wake_all(&shared.mailboxes, &shared.queues);
+    let left = Instant::now();
+    while !shared.calls.all_ended() {
+        if is_over()
+            && left.elapsed() >= GRACE
+            && let Some(error) = run.stuck()
+        {
+            options.on_stuck.call(&error);
+            return shared.fail(Cause::Worker(error));
+        }
+        thread::sleep(Duration::from_micros(200));
+    }
 }
 
 #[cfg(test)]

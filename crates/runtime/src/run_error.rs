@@ -1,7 +1,9 @@
 //! Why a run could not start, or ended early.
 
+use crate::calls::Stuck;
 use crate::driver::{DriverError, QueueError};
 use crate::report::Report;
+use core::time::Duration;
 use std::io;
 use warmcore_linux::AffinityError;
 use warmcore_stack::OpenError;
@@ -56,6 +58,18 @@ pub enum RunError {
         source: QueueError,
         /// The results until then.
         report: Box<Report>,
+    },
+    /// A worker did not pause or end within the [limit](crate::Options::drain_limit), because a call does not return.
+    #[error(
+        "{stuck}; expected it to return within {limit:?} of the end. {delivered} packets were delivered until then"
+    )]
+    Stuck {
+        /// The worker, and where it is.
+        stuck: Stuck,
+        /// The limit.
+        limit: Duration,
+        /// Packets that all workers had delivered.
+        delivered: u64,
     },
     /// A handler panicked and asked to end the run.
     #[error("a handler panicked and ended the run")]

@@ -1,26 +1,33 @@
 //! How the caller follows and controls a run while it lasts.
 
+use crate::calls::Calls;
 use crate::clock::Clock;
 use crate::control::{Control, Order};
-use crate::failure::Failure;
+use crate::failure::{Cause, Failure};
 use crate::mailbox::Mailbox;
+use crate::options::Options;
 use crate::protocol::Protocol;
 use crate::receive_queue::{ReceiveQueue, wake_all};
+use crate::run_error::RunError;
 use crate::shared::Shared;
 use crate::streams::Streams;
 use crate::tally::{Block, Blocks};
 use crossbeam_utils::CachePadded;
 use std::sync::{Mutex, PoisonError, RwLock};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use warmcore_stack::{Flow, OpenError};
-use warmcore_units::{Nanos, StreamId};
+use warmcore_units::{CpuId, Nanos, StreamId};
 
 /// A handle to a running run.
 pub struct RunHandle<'a> {
     pub(crate) clock: &'a Clock,
     pub(crate) control: &'a Control,
     pub(crate) failure: &'a Failure,
+    pub(crate) calls: &'a Calls,
+    pub(crate) cpus: &'a [CpuId],
+    /// How long workers may take to pause.
+    pub(crate) limit: Duration,
     pub(crate) mailboxes: &'a [Mailbox],
     pub(crate) queues: &'a [CachePadded<ReceiveQueue>],
     pub(crate) blocks: &'a [CachePadded<Mutex<Blocks>>],
@@ -30,10 +37,24 @@ pub struct RunHandle<'a> {
 }
 
 impl<'a> RunHandle<'a> {
-    pub(crate) fn new<P, W>(shared: &'a Shared<'a, P, W>) -> Self {
-        let Shared { clock, control, failure, mailboxes, queues, blocks, streams, protocol, ended, .. } =
-            shared;
-        Self { clock, control, failure, mailboxes, queues, blocks, streams, protocol, ended }
+    pub(crate) fn new<P, W>(shared: &'a Shared<'a, P, W>, options: &'a Options) -> Self {
+        let Shared { clock, control, failure, calls, mailboxes, queues, blocks, .. } = shared;
+        let Shared { streams, protocol, ended, .. } = shared;
+        let (cpus, limit) = (&options.cpus, options.drain_limit);
+        Self {
+            clock,
+            control,
+            failure,
+            calls,
+            cpus,
+            limit,
+            mailboxes,
+            queues,
+            blocks,
+            streams,
+            protocol,
+            ended,
+        }
     }
 
     /// How long the run has lasted.
@@ -86,22 +107,43 @@ impl<'a> RunHandle<'a> {
     }
 
     /// Pauses the run: every worker finishes its current packet and waits. Nothing is received
-    /// meanwhile. Returns once all workers wait.
+    /// meanwhile. Returns once all workers wait, or the run has [ended](Self::has_ended). It ends if a worker does not
+    /// finish its packet within the [limit](Options::drain_limit).
     pub fn pause(&self) {
-        self.control.give(Order::Pause);
-        wake_all(self.mailboxes, self.queues);
-        self.await_paused();
+        self.pause_workers();
     }
 
-    /// Blocks until every worker waits; false if another order was given meanwhile.
-    pub(crate) fn await_paused(&self) -> bool {
-        while self.control.order() == Order::Pause {
+    /// Pauses all workers; false if they were told to end instead.
+    fn pause_workers(&self) -> bool {
+        self.control.give(Order::Pause);
+        wake_all(self.mailboxes, self.queues);
+        let is_paused = self.await_paused(self.limit);
+        if !is_paused && self.control.order() == Order::Pause {
+            if let Some(error) = self.stuck() {
+                self.failure.record(Cause::Worker(error), self.control);
+            }
+            wake_all(self.mailboxes, self.queues);
+        }
+        is_paused
+    }
+
+    /// Blocks for up to `longest` until every worker waits; false if another order was given meanwhile.
+    pub(crate) fn await_paused(&self, longest: Duration) -> bool {
+        let begun = Instant::now();
+        while self.control.order() == Order::Pause && begun.elapsed() < longest {
             if self.control.paused() as usize == self.mailboxes.len() {
                 return true;
             }
             thread::sleep(Duration::from_micros(50));
         }
         false
+    }
+
+    /// The worker that does not pause or end, as an error.
+    pub(crate) fn stuck(&self) -> Option<RunError> {
+        let stuck = self.calls.stuck(self.cpus, self.clock.now())?;
+        let delivered = self.totals().iter().map(Block::packets).sum();
+        Some(RunError::Stuck { stuck, limit: self.limit, delivered })
     }
 
     /// Ends a [pause](Self::pause).
@@ -115,7 +157,7 @@ impl<'a> RunHandle<'a> {
     /// Opens a stream. Workers pause for a moment.
     ///
     /// # Errors
-    /// If the stream is already open, cannot exist, or exceeds the limit.
+    /// If the stream is already open, cannot exist, or exceeds the limit; or if the run has ended.
     pub fn open(&self, flow: &Flow) -> Result<StreamId, OpenStreamError> {
         let limit = self.streams.limit();
         self.change(|protocol| {
@@ -126,6 +168,7 @@ impl<'a> RunHandle<'a> {
             self.streams.renew(stream);
             Ok(protocol.open(stream, flow)?)
         })
+        .unwrap_or(Err(OpenStreamError::Ended))
     }
 
     /// Closes the streams whose connections have ended, unless their peers have opened them again, and returns
@@ -137,21 +180,25 @@ impl<'a> RunHandle<'a> {
         }
         ended.sort_unstable();
         ended.dedup();
-        self.change(|protocol| ended.retain(|stream| protocol.close_if_idle(*stream) == Ok(true)));
-        ended
+        let closed =
+            self.change(|protocol| ended.retain(|stream| protocol.close_if_idle(*stream) == Ok(true)));
+        if closed.is_some() { ended } else { Vec::new() }
     }
 
-    /// Changes the protocol stack while all workers pause.
-    fn change<R>(&self, change: impl FnOnce(&mut Protocol) -> R) -> R {
+    /// Changes the protocol stack while all workers pause; `None` if they were told to end. A worker whose handler
+    /// does not return would keep the stack for ever.
+    fn change<R>(&self, change: impl FnOnce(&mut Protocol) -> R) -> Option<R> {
         let paused_before = self.control.order() == Order::Pause;
-        self.pause();
+        if !self.pause_workers() {
+            return None;
+        }
         let mut protocol = self.protocol.write().unwrap_or_else(PoisonError::into_inner);
         let changed = change(&mut protocol);
         drop(protocol);
         if !paused_before {
             self.resume();
         }
-        changed
+        Some(changed)
     }
 }
 
@@ -167,4 +214,7 @@ pub enum OpenStreamError {
         /// How many streams the options allow.
         limit: usize,
     },
+    /// The workers have been told to end.
+    #[error("the run has ended")]
+    Ended,
 }

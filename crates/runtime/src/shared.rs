@@ -1,5 +1,6 @@
 //! State shared by the workers of a run.
 
+use crate::calls::Calls;
 use crate::clock::Clock;
 use crate::control::Control;
 use crate::driver::Prepared;
@@ -29,6 +30,7 @@ pub(crate) struct Shared<'a, P, W> {
     pub(crate) clock: &'a Clock,
     pub(crate) control: &'a Control,
     pub(crate) failure: &'a Failure,
+    pub(crate) calls: Calls,
     pub(crate) handler: &'a dyn Handler,
     /// One for all workers, or one each.
     pub(crate) schedulers: Vec<CachePadded<spin::Mutex<Scheduler<P, W>>>>,

@@ -260,7 +260,9 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>> Worker<'f, 'a, P, W> {
                 protocol.receive(*stack, pool, frame, deliver)
             }
         };
+        shared.calls.begin(self.id, packet.stream, self.last_reading);
         let received = thread.run(|| catch_unwind(AssertUnwindSafe(receive)));
+        shared.calls.end(self.id);
         let time = watch.zip(start).map(|(watch, start)| watch.between(start, (watch.read)()));
         drop(thread);
         let replied = context.replied;

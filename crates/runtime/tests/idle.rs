@@ -10,7 +10,7 @@ use std::thread::sleep;
 use std::time::Duration;
 use warmcore_costs::{ExecutionModel, Profile};
 use warmcore_runtime::driver::{Driver, DriverError, Due, Incoming, Opened, Queue, QueueRequest};
-use warmcore_runtime::{Context, Idle, Memory, Options, Overload, Shutdown, run};
+use warmcore_runtime::{Context, Idle, Memory, OnStuck, Options, Overload, Shutdown, run};
 use warmcore_scenario::{Parallelism, Scheduling};
 use warmcore_stack::Delivery;
 use warmcore_units::{Nanos, StreamId};
@@ -76,6 +76,8 @@ fn share(scheduling: Scheduling, due: Due) -> Option<f64> {
         overload: Overload::Drop,
         capacity: 64,
         shutdown: Shutdown::Drain,
+        drain_limit: Options::DRAIN_LIMIT,
+        on_stuck: OnStuck::default(),
         stall: Nanos::from_micros(50.0),
         stopwatch: None,
         seed: 1,

@@ -129,6 +129,7 @@ impl NewSenders {
             Err(OpenStreamError::TooMany { .. }) => flows.is_full = true,
             // A stack that refuses to open a flow also refuses its frames.
             Ok(_) | Err(OpenStreamError::Refused(_)) => drop(flows.open.insert(key)),
+            Err(OpenStreamError::Ended) => {}
         });
         // The first frames are waiting, but the workers that polled for them may sleep again.
         run.resume();

@@ -15,5 +15,6 @@ mod overload;
 mod panics;
 mod pauses;
 mod soak;
+mod stuck;
 mod support;
 mod timed;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use warmcore_costs::{ExecutionModel, Profile};
-use warmcore_runtime::{Context, Idle, Memory, Options, Overload, Report, RunHandle, Shutdown};
+use warmcore_runtime::{Context, Idle, Memory, OnStuck, Options, Overload, Report, RunHandle, Shutdown};
 use warmcore_scenario::{Organisation, Parallelism, ProcessorPolicy, Scheduling};
 use warmcore_stack::{Delivery, Flow};
 use warmcore_units::{CpuId, Nanos, StreamId};
@@ -41,6 +41,8 @@ pub(crate) fn options(scheduling: Scheduling, streams: u32) -> Options {
         overload: Overload::HoldBack,
         capacity: 64,
         shutdown: Shutdown::Drain,
+        drain_limit: Options::DRAIN_LIMIT,
+        on_stuck: OnStuck::default(),
         stopwatch: None,
         stall: Nanos::from_micros(50.0),
         seed: 1,
