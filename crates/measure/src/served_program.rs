@@ -125,15 +125,17 @@ pub fn calibrate_program(
     report.begin("starting the program", 0.02);
     let program = ServedProgram::start(&site, plan, processors.reader, stop)?;
     let context = Context::new(&site, &processors, &plan.asked, program, stop);
-    context.warm_up()?;
+    let gaps = gaps(context.warm_up()?);
     report.begin("requests to the program", 0.98);
     let idle_before = context.idle_share();
     let deadline = Instant::now() + plan.budget;
     let target = Target { least_runs: plan.least_runs, relative: plan.target };
     let mut places = vec![SoftirqCpu::Reader];
     places.extend(processors.kinds());
-    let experiments =
-        places.into_iter().flat_map(|softirq| Gap::ALL.map(|gap| Experiment { softirq, gap })).collect();
+    let experiments = places
+        .into_iter()
+        .flat_map(|softirq| gaps.iter().map(move |&gap| Experiment { softirq, gap }))
+        .collect();
     let mut rounds = ProgramRounds::new(&context, target, experiments, idle_before);
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(plan.seed);
     interleaved::complete(&mut rounds, deadline, &mut rng, &mut report)?;
@@ -165,6 +167,16 @@ pub fn calibrate_program(
         idle_share,
         times,
     })
+}
+
+/// The intervals between requests at which one that takes `alone` by itself is alone; at least two.
+fn gaps(alone: Duration) -> Vec<Gap> {
+    let least = (alone.as_secs_f64() * 1e6 / run::ALONE) as u32;
+    let mut gaps: Vec<Gap> = Gap::ALL.into_iter().filter(|gap| gap.0 >= least).collect();
+    while gaps.len() < 2 {
+        gaps.push(Gap(gaps.last().map_or(least, |gap| 4 * gap.0)));
+    }
+    gaps
 }
 
 fn notes(site: &Site, rounds: &ProgramRounds<'_>, idle_share: f64) -> Vec<String> {

@@ -59,7 +59,7 @@ fn a_udp_server_is_measured_from_outside() {
     assert!(said.contains(named) && said.contains("The profile is in server.toml."), "{said}");
     let profile = profile(folder.path());
     assert_eq!(profile.requests, ProgramRequests::Datagrams { bytes: 64 });
-    assert_eq!(profile.with(SoftirqCpu::Reader).count(), 4, "{said}");
+    assert!((2..=4).contains(&profile.with(SoftirqCpu::Reader).count()), "{said}");
     for times in &profile.times {
         assert!(times.lost < 0.05, "{times:?}");
         // An interpreter, a receiving and a sending call take at least this, and no machine is that slow.

@@ -2,6 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 use warmcore_linux::ProgramError;
+use warmcore_units::Nanos;
 
 /// A server program does not do what a measurement needs.
 #[derive(Debug, thiserror::Error)]
@@ -50,6 +51,17 @@ pub enum ServedProgramError {
     Mute {
         /// Its name.
         program: String,
+    },
+    /// It takes too long for each.
+    #[error(
+        "`{program}` takes {delay} for a request that comes alone, expected at most 25 ms: where packets are processed changes \
+         some microseconds of that"
+    )]
+    Slow {
+        /// Its name.
+        program: String,
+        /// How long.
+        delay: Nanos,
     },
     /// Too few requests were answered in the runs.
     #[error("`{program}` answered too few requests for any figure")]

@@ -22,6 +22,8 @@ use warmcore_units::{CpuId, Nanos};
 const CONNECTIONS: usize = 16;
 /// Requests before anything counts.
 pub(crate) const WARM_UP: usize = 200;
+/// A request whose delay is a smaller fraction of the interval between two comes alone.
+pub(super) const ALONE: f64 = 0.5;
 /// Until all threads sleep.
 const QUIET: Duration = Duration::from_millis(2);
 /// How long the last replies are waited for.
@@ -70,17 +72,30 @@ impl<'a> Context<'a> {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// Sends requests until the program has its caches and threads.
+    /// Sends requests until the program has its caches and threads. Returns how long a request takes that comes alone: the
+    /// median of those sent at the shortest interval at which they do.
     ///
     /// # Errors
-    /// If it answers none.
-    pub(crate) fn warm_up(&self) -> Result<(), RunError> {
-        let due = spaced(WARM_UP, Duration::from_millis(1), CONNECTIONS);
-        let ran = self.send(&due, self.processors.reader, FIRST)?;
-        if ran.requests.iter().any(|request| request.replied.is_some()) || self.is_stopped() {
-            return Ok(());
+    /// If it answers none, or takes too long for each.
+    pub(crate) fn warm_up(&self) -> Result<Duration, RunError> {
+        let mut median = 0.0;
+        for (requests, gap) in [(WARM_UP, 1), (WARM_UP / 4, 10), (WARM_UP / 10, 50)] {
+            let due = spaced(requests, Duration::from_millis(gap), CONNECTIONS);
+            let ran = self.send(&due, self.processors.reader, FIRST)?;
+            let mut delays: Vec<f64> =
+                ran.requests.iter().filter_map(|request| Some(request.replied?.0 - request.due)).collect();
+            delays.sort_by(f64::total_cmp);
+            if self.is_stopped() {
+                return Ok(Duration::ZERO);
+            }
+            median = *delays
+                .get(delays.len() / 2)
+                .ok_or_else(|| ServedProgramError::Mute { program: self.name() })?;
+            if median < ALONE * 1e6 * gap as f64 {
+                return Ok(Duration::from_nanos(median as u64));
+            }
         }
-        Err(ServedProgramError::Mute { program: self.name() }.into())
+        Err(ServedProgramError::Slow { program: self.name(), delay: Nanos(median) }.into())
     }
 
     /// The share of a processor that the program uses when nobody asks it anything.

@@ -30,6 +30,15 @@ fn a_program_that_ends_or_hides_is_refused() {
 }
 
 #[test]
+fn requests_come_one_at_a_time_at_every_interval() {
+    let of = |micros| gaps(Duration::from_micros(micros)).iter().map(|gap| gap.0).collect::<Vec<_>>();
+    assert_eq!(of(40), [100, 400, 2_000, 10_000]);
+    assert_eq!(of(150), [400, 2_000, 10_000]);
+    assert_eq!(of(4_000), [10_000, 40_000]);
+    assert_eq!(of(20_000), [40_000, 160_000]);
+}
+
+#[test]
 fn a_user_who_stops_is_heard_while_the_program_starts() {
     let plan = ProgramPlan::new(vec!["sleep".into(), "1000".into()], datagrams(), true, 1);
     let stopped = calibrate_program(&machine(), &plan, &mut |_| {}, &AtomicBool::new(true));
