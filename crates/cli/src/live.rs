@@ -22,6 +22,7 @@ use std::time::{Duration, Instant};
 use view::View;
 use warmcore_costs::Profile;
 use warmcore_runtime::driver::DriverError;
+use warmcore_runtime::driver::device::SenderCounts;
 use warmcore_runtime::from_scenario::{usable_cores, weighs_costs};
 use warmcore_runtime::metrics::{Endpoint, text};
 use warmcore_runtime::{OnStuck, Report, RunError, Setup, SetupError};
@@ -61,11 +62,11 @@ pub(crate) fn run(arguments: &RunLiveArguments) -> miette::Result<()> {
     let stop = interrupt::catch()?;
     let view = (!arguments.json && messages::says(Level::Normal)).then(Term::stderr).filter(Term::is_term);
 
-    let ended = attend(&mut setup, &scenario.live, endpoint.as_ref(), view, stop);
+    let (ended, senders) = attend(&mut setup, &scenario.live, endpoint.as_ref(), view, stop);
     let (report, failure) = until_then(ended).map_err(failed)?;
     messages::detail(format_args!("the run ended after {}", report.duration));
     let interrupted = stop.load(Ordering::SeqCst);
-    let finished = Finished { scenario, setup, report, interrupted, failure };
+    let finished = Finished { scenario, setup, report, senders, interrupted, failure };
     crate::output::print(shown(&finished, arguments.json)?.as_bytes())?;
     if let Some(failure) = finished.failure {
         return Err(miette!("{failure}"));
@@ -160,11 +161,11 @@ fn attend(
     endpoint: Option<&Endpoint>,
     term: Option<Term>,
     stop: &AtomicBool,
-) -> Result<Report, RunError> {
+) -> (Result<Report, RunError>, Option<SenderCounts>) {
     let cpus = setup.options.cpus.clone();
     let new_senders = setup.new_senders.take();
     let length = Duration::from_secs_f64(live.seconds);
-    let report = setup.run(|watch| {
+    let ended = setup.run(|watch| {
         let over = AtomicBool::new(false);
         thread::scope(|scope| {
             if let Some(endpoint) = endpoint {
@@ -187,13 +188,15 @@ fn attend(
             over.store(true, Ordering::Relaxed);
         });
     });
-    if new_senders.is_some_and(|senders| senders.ran_out()) {
-        let streams = setup.options.streams;
+    let senders = new_senders.map(|senders| senders.counts());
+    if let Some(SenderCounts { refused: 1.., .. }) = senders {
+        let (streams, idle) = (setup.options.streams, Live::STREAM_IDLE.as_secs());
         messages::note(format_args!(
-            "all {streams} streams were taken at times, and further senders refused: give more --streams"
+            "all {streams} streams were taken at times, none of them idle for {idle} s, and further senders refused: \
+             give more --streams"
         ));
     }
-    report
+    (ended, senders)
 }
 
 /// The results of a run; for one that failed after it had some, with why it ended.

@@ -1,4 +1,4 @@
-//! A UDP echo server: answers up to 1,024 senders on port 7 of an address, with an independent stack
+//! A UDP echo server: answers up to 1,024 senders at a time on port 7 of an address, with an independent stack
 //! for each processor, and each sender's packets always in the same one.
 //!
 //! ```sh

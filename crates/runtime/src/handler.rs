@@ -16,6 +16,12 @@ pub trait Handler: Sync {
         let _ = (stream, message);
         AfterPanic::Skip
     }
+
+    /// Called when `stream` has been closed, while all workers pause: its connection has ended, or it was idle and
+    /// another sender wants a stream. The next sender may get its number, so forget what is kept for it.
+    fn closed(&self, stream: StreamId) {
+        let _ = stream;
+    }
 }
 
 impl<F: Fn(&Delivery<'_>, &mut Context<'_>) + Sync> Handler for F {

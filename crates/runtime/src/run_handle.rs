@@ -4,6 +4,7 @@ use crate::calls::Calls;
 use crate::clock::Clock;
 use crate::control::{Control, Order};
 use crate::failure::{Cause, Failure};
+use crate::handler::Handler;
 use crate::mailbox::Mailbox;
 use crate::options::Options;
 use crate::protocol::Protocol;
@@ -24,6 +25,7 @@ pub struct RunHandle<'a> {
     pub(crate) clock: &'a Clock,
     pub(crate) control: &'a Control,
     pub(crate) failure: &'a Failure,
+    pub(crate) handler: &'a dyn Handler,
     pub(crate) calls: &'a Calls,
     pub(crate) cpus: &'a [CpuId],
     /// How long workers may take to pause.
@@ -38,13 +40,14 @@ pub struct RunHandle<'a> {
 
 impl<'a> RunHandle<'a> {
     pub(crate) fn new<P, W>(shared: &'a Shared<'a, P, W>, options: &'a Options) -> Self {
-        let Shared { clock, control, failure, calls, mailboxes, queues, blocks, .. } = shared;
+        let Shared { clock, control, failure, handler, calls, mailboxes, queues, blocks, .. } = shared;
         let Shared { streams, protocol, ended, .. } = shared;
         let (cpus, limit) = (&options.cpus, options.drain_limit);
         Self {
             clock,
             control,
             failure,
+            handler: *handler,
             calls,
             cpus,
             limit,
@@ -159,16 +162,35 @@ impl<'a> RunHandle<'a> {
     /// # Errors
     /// If the stream is already open, cannot exist, or exceeds the limit; or if the run has ended.
     pub fn open(&self, flow: &Flow) -> Result<StreamId, OpenStreamError> {
+        let opened = self.open_each(core::slice::from_ref(flow), &mut || None, &mut Vec::new());
+        opened.into_iter().next().unwrap_or(Err(OpenStreamError::Ended))
+    }
+
+    /// Opens a stream for each of `flows`, in one pause. When all are in use, streams that `spare` names are closed and
+    /// added to `closed`. Empty if the run has ended.
+    pub(crate) fn open_each(
+        &self,
+        flows: &[Flow],
+        spare: &mut dyn FnMut() -> Option<StreamId>,
+        closed: &mut Vec<StreamId>,
+    ) -> Vec<Result<StreamId, OpenStreamError>> {
         let limit = self.streams.limit();
-        self.change(|protocol| {
-            let stream = protocol.next_stream();
-            if stream.index() >= limit {
-                return Err(OpenStreamError::TooMany { limit });
-            }
-            self.streams.renew(stream);
-            Ok(protocol.open(stream, flow)?)
-        })
-        .unwrap_or(Err(OpenStreamError::Ended))
+        let opened = self.change(|protocol| {
+            let open = |flow: &Flow| {
+                while protocol.next_stream().index() >= limit {
+                    let stream = spare().ok_or(OpenStreamError::TooMany { limit })?;
+                    if protocol.close_if_idle(stream) == Ok(true) {
+                        self.handler.closed(stream);
+                        closed.push(stream);
+                    }
+                }
+                let stream = protocol.next_stream();
+                self.streams.renew(stream);
+                Ok(protocol.open(stream, flow)?)
+            };
+            flows.iter().map(open).collect()
+        });
+        opened.unwrap_or_default()
     }
 
     /// Closes the streams whose connections have ended, unless their peers have opened them again, and returns
@@ -182,7 +204,11 @@ impl<'a> RunHandle<'a> {
         ended.dedup();
         let closed =
             self.change(|protocol| ended.retain(|stream| protocol.close_if_idle(*stream) == Ok(true)));
-        if closed.is_some() { ended } else { Vec::new() }
+        if closed.is_none() {
+            return Vec::new();
+        }
+        ended.iter().for_each(|stream| self.handler.closed(*stream));
+        ended
     }
 
     /// Changes the protocol stack while all workers pause; `None` if they were told to end. A worker whose handler

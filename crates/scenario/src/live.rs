@@ -8,6 +8,7 @@
 //! driver = "memory"
 //! ```
 
+use core::time::Duration;
 use serde::{Deserialize, Serialize};
 use std::net::Ipv4Addr;
 use warmcore_units::{Fault, Transport};
@@ -166,6 +167,9 @@ impl Live {
     pub const MAX_HANDLER_BYTES: u32 = 1 << 16;
     /// The most payload and the longest answer of a call.
     pub const MAX_MESSAGE_BYTES: u16 = 1400;
+    /// How long the stream of a sender from an interface must have received nothing before it is closed for another
+    /// sender, when all streams are in use. Connections of TCP are not closed so: they end by themselves.
+    pub const STREAM_IDLE: Duration = Duration::from_secs(5);
 
     /// Whether checksums over the payload are verified in software. Conversations rely on that.
     #[must_use]

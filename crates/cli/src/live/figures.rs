@@ -90,6 +90,9 @@ struct PacketCounts {
     lost: u64,
     /// Of those delivered: whose answer could not be sent.
     unanswered: u64,
+    /// Idle streams that were closed for new senders, and senders that were refused for want of one; null from memory.
+    streams_closed: Option<u64>,
+    senders_refused: Option<u64>,
 }
 
 /// What one worker did.
@@ -106,7 +109,7 @@ struct Worker {
 
 impl<'a> RunFigures<'a> {
     pub(super) fn new(finished: &'a Finished) -> Self {
-        let Finished { scenario, setup, report, interrupted, failure } = finished;
+        let Finished { scenario, setup, report, interrupted, failure, .. } = finished;
         let total = report.total();
         let [came, processed] = finished.achieved();
         Self {
@@ -188,7 +191,7 @@ impl WholeRunFigures {
 
 impl PacketCounts {
     fn new(finished: &Finished, total: &Block) -> Self {
-        let Finished { setup, report, .. } = finished;
+        let Finished { setup, report, senders, .. } = finished;
         Self {
             offered: setup.driver.received() + report.lost,
             delivered: total.packets(),
@@ -198,6 +201,8 @@ impl PacketCounts {
             given_up: report.given_up,
             lost: report.lost,
             unanswered: total.unanswered,
+            streams_closed: senders.map(|senders| senders.closed),
+            senders_refused: senders.map(|senders| senders.refused),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! A finished run: what was asked for, and what was measured.
 
+use warmcore_runtime::driver::device::SenderCounts;
 use warmcore_runtime::{Report, Setup};
 use warmcore_scenario::{Mixing, PacketScenario};
 use warmcore_units::{Estimate, Nanos, PerSecond};
@@ -9,6 +10,8 @@ pub(super) struct Finished {
     pub(super) scenario: PacketScenario,
     pub(super) setup: Setup,
     pub(super) report: Report,
+    /// What became of senders when all streams were in use; `None` without a network.
+    pub(super) senders: Option<SenderCounts>,
     /// Whether the user ended it early.
     pub(super) interrupted: bool,
     /// What ended it early, if it failed.

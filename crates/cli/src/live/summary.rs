@@ -2,6 +2,7 @@
 
 use super::finished::Finished;
 use crate::terminal::{estimate, parts, table};
+use warmcore_runtime::driver::device::SenderCounts;
 use warmcore_runtime::report::Steady;
 use warmcore_runtime::tally::Block;
 use warmcore_units::{Estimate, Nanos};
@@ -160,7 +161,17 @@ fn books(finished: &Finished, total: &Block) -> String {
         others.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}"));
     let all: Vec<String> =
         [format!("{} delivered", total.packets())].into_iter().chain(refused).chain(others).collect();
-    format!("Of {} packets: {}.", finished.setup.driver.received() + report.lost, all.join(", "))
+    let senders = senders(finished.senders.unwrap_or_default());
+    format!("Of {} packets: {}.{senders}", finished.setup.driver.received() + report.lost, all.join(", "))
+}
+
+/// What became of senders when all streams were in use.
+fn senders(counts: SenderCounts) -> String {
+    let SenderCounts { closed, refused } = counts;
+    let closed = (closed > 0).then(|| format!("{closed} idle streams were closed for new senders"));
+    let refused = (refused > 0).then(|| format!("{refused} senders were refused for want of a stream"));
+    let said: Vec<String> = closed.into_iter().chain(refused).collect();
+    if said.is_empty() { String::new() } else { format!(" {}.", said.join("; ")) }
 }
 
 fn ended(finished: &Finished, steady: &Steady) -> String {

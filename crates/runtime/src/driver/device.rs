@@ -4,29 +4,31 @@
 //! It reports a sender without a stream to the thread that watches the run, which opens a stream
 //! ([`NewSenders::admit`]). Until then the sender's first frames wait in the queue, so none is lost. A
 //! sender of TCP gets a stream with its SYN; other segments of no stream are answered with a reset. When a
-//! connection has ended, its stream is closed, and another sender can have it.
+//! connection has ended, its stream is closed, and another sender can have it. Other senders do not say that they
+//! have ended: when all streams are in use, the one that has been idle for longest is closed
+//! ([`NewSenders::close_after`]).
 //!
 //! A packet's delay counts from when it is received here, because the kernel does not say when it
 //! arrived.
 
 mod queue;
+mod senders;
+
+pub use senders::{NewSenders, SenderCounts};
 
 use super::{Driver, DriverError, Opened, Queue, QueueRequest};
-use crate::run_handle::{OpenStreamError, RunHandle};
-use hashbrown::{HashMap, HashSet};
 use queue::DeviceQueue;
+use senders::OpenFlows;
 use std::net::Ipv4Addr;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{self, Receiver, Sender};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::sync::mpsc::{self, Sender};
 use warmcore_linux::net::{
     AttachMode, DeviceError, Fanout, FanoutMode, Filter, Interface, PacketOptions, PacketSocket,
     PortProtocol, Ports, Tun, TunHeader, TunMode, TunOptions, XdpInterface, XdpOptions,
 };
 use warmcore_scenario::{DriverKind, Live};
 use warmcore_stack::{Flow, FlowKey, LinkAddress};
-use warmcore_units::{StreamId, Transport};
+use warmcore_units::Transport;
 
 /// Default name of the TUN interface.
 const TUN: &str = "warmcore0";
@@ -50,103 +52,11 @@ struct LocalEndpoint {
     verify_checksum: bool,
 }
 
-/// The flows that have a stream, shared by all queues.
-#[derive(Debug, Default)]
-struct OpenFlows {
-    /// Incremented with every change of `flows`.
-    version: AtomicU64,
-    flows: RwLock<FlowSet>,
-}
-
-#[derive(Clone, Debug, Default)]
-struct FlowSet {
-    open: HashSet<FlowKey>,
-    /// No more streams can be opened.
-    is_full: bool,
-}
-
-impl OpenFlows {
-    fn change(&self, change: impl FnOnce(&mut FlowSet)) {
-        change(&mut self.flows.write().unwrap_or_else(PoisonError::into_inner));
-        self.version.fetch_add(1, Ordering::Release);
-    }
-}
-
-/// Senders that have no stream yet.
-#[derive(Debug)]
-pub struct NewSenders {
-    announced: Receiver<Flow>,
-    open_flows: Arc<OpenFlows>,
-    transport: Transport,
-    /// The streams that were opened here.
-    opened: Mutex<HashMap<StreamId, FlowKey>>,
-    ran_out: AtomicBool,
-}
-
-/// How often connections that have ended are looked for.
-const LOOK_FOR_ENDED: Duration = Duration::from_millis(20);
-
 /// The 5-tuple of `flow`.
 const fn key(transport: Transport, flow: &Flow) -> FlowKey {
     match transport {
         Transport::Tcp => flow.tcp_key(),
         Transport::Udp | Transport::Rpc => flow.key(),
-    }
-}
-
-impl NewSenders {
-    /// Waits for up to `longest`; opens a stream for each new sender, and closes those whose connections have
-    /// ended. While no more streams can be opened, packets of other senders are refused and counted. Returns
-    /// whether the run goes on: false soon after it has [ended](RunHandle::has_ended) early.
-    #[must_use = "a run that has ended early admits nobody"]
-    pub fn admit(&self, run: &RunHandle<'_>, longest: Duration) -> bool {
-        let until = Instant::now() + longest;
-        let left = || until.saturating_duration_since(Instant::now());
-        while !left().is_zero() && !run.has_ended() {
-            self.close_ended(run);
-            if let Ok(flow) = self.announced.recv_timeout(left().min(LOOK_FOR_ENDED)) {
-                self.open(run, &flow);
-            }
-        }
-        !run.has_ended()
-    }
-
-    /// Whether a sender came when every stream was taken.
-    pub fn ran_out(&self) -> bool {
-        self.ran_out.load(Ordering::Relaxed)
-    }
-
-    fn open(&self, run: &RunHandle<'_>, flow: &Flow) {
-        let opened = run.open(flow);
-        let key = key(self.transport, flow);
-        if let Ok(stream) = opened {
-            self.opened.lock().unwrap_or_else(PoisonError::into_inner).insert(stream, key);
-        }
-        if matches!(opened, Err(OpenStreamError::TooMany { .. })) {
-            self.ran_out.store(true, Ordering::Relaxed);
-        }
-        self.open_flows.change(|flows| match opened {
-            Err(OpenStreamError::TooMany { .. }) => flows.is_full = true,
-            // A stack that refuses to open a flow also refuses its frames.
-            Ok(_) | Err(OpenStreamError::Refused(_)) => drop(flows.open.insert(key)),
-            Err(OpenStreamError::Ended) => {}
-        });
-        // The first frames are waiting, but the workers that polled for them may sleep again.
-        run.resume();
-    }
-
-    fn close_ended(&self, run: &RunHandle<'_>) {
-        let ended = run.close_ended();
-        if ended.is_empty() {
-            return;
-        }
-        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
-        self.open_flows.change(|flows| {
-            flows.is_full = false;
-            for key in ended.iter().filter_map(|stream| opened.remove(stream)) {
-                flows.open.remove(&key);
-            }
-        });
     }
 }
 
@@ -167,13 +77,7 @@ pub fn open(live: &Live) -> Result<(Box<dyn Driver>, NewSenders), DriverError> {
     let (announcements, announced) = mpsc::channel();
     let (port, transport) = (live.port, live.transport);
     let local = LocalEndpoint { address, port, transport, verify_checksum: live.verifies_checksum() };
-    let new_senders = NewSenders {
-        announced,
-        open_flows: Arc::clone(&open_flows),
-        transport,
-        opened: Mutex::default(),
-        ran_out: AtomicBool::new(false),
-    };
+    let new_senders = NewSenders::new(announced, Arc::clone(&open_flows), transport);
     Ok((Box::new(Device { kind: live.driver, interface, local, open_flows, announcements }), new_senders))
 }
 

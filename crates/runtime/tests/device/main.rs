@@ -5,6 +5,7 @@
 mod gone;
 mod kernel;
 mod load;
+mod senders;
 mod served;
 mod socat;
 mod tagged;

@@ -3,16 +3,16 @@
 //! While packets keep coming, up to [`SEND_BATCH`] answers are sent together. When there is nothing to
 //! receive, they are sent at once.
 
-use super::{FlowSet, LocalEndpoint, OpenFlows, key};
+use super::senders::{FlowSet, OpenFlows};
+use super::{LocalEndpoint, key};
 use crate::driver::{Bytes, Incoming, Queue, QueueError};
 use core::ops::Range;
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use std::collections::VecDeque;
 use std::io;
 use std::os::fd::BorrowedFd;
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
 use std::sync::mpsc::Sender;
-use std::sync::{Arc, PoisonError};
 use warmcore_linux::net::{DeviceError, Frame, FrameDevice, SendError};
 use warmcore_stack::tcp::refuse;
 use warmcore_stack::wire::{FrameBuilder, LinkKind, arp, ethernet, tcp};
@@ -23,6 +23,8 @@ use warmcore_units::{Nanos, Transport};
 const MAX_WAITING: usize = 256;
 /// After how long a flow that is not open is announced again: no stream was left when it was announced.
 const ANNOUNCED_AGAIN: Nanos = Nanos(100e6);
+/// Most refused senders that are told apart.
+const MAX_REFUSED: usize = 1 << 16;
 /// Most frames that are sent together.
 const SEND_BATCH: u32 = 32;
 /// How often to try a send when the device's queue is full.
@@ -51,6 +53,8 @@ struct Classifier {
     announced: HashMap<FlowKey, Nanos>,
     /// Frames whose senders have no stream yet.
     waiting: VecDeque<(Nanos, FlowKey, Vec<u8>)>,
+    /// Senders that were refused.
+    refused: HashSet<FlowKey>,
     /// ARP replies and resets to be sent.
     answers: Vec<Vec<u8>>,
     /// Copy of a frame whose missing checksum has been set to zero.
@@ -75,6 +79,7 @@ impl<D: FrameDevice> DeviceQueue<D> {
             version: 0,
             announced: HashMap::new(),
             waiting: VecDeque::new(),
+            refused: HashSet::new(),
             answers: Vec::new(),
             rewritten: Vec::new(),
         };
@@ -115,25 +120,26 @@ impl Classifier {
     /// Updates the set of flows and passes on waiting frames whose flow now has a stream. Returns their
     /// number.
     fn deliver_waiting(&mut self, limit: usize, sink: &mut dyn FnMut(Incoming<'_>)) -> usize {
-        let version = self.open_flows.version.load(Ordering::Acquire);
-        if version != self.version {
-            self.version = version;
-            self.flows = self.open_flows.flows.read().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some((version, flows)) = self.open_flows.newer_than(self.version) {
+            (self.version, self.flows) = (version, flows);
             // Should they be closed, they are announced again.
-            self.announced.retain(|key, _| !self.flows.open.contains(key));
+            self.announced.retain(|key, _| !self.flows.open.contains_key(key));
         }
         if self.waiting.is_empty() {
             return 0;
         }
         let (mut delivered, mut kept) = (0, VecDeque::new());
         for (at, key, frame) in core::mem::take(&mut self.waiting) {
-            let is_open = self.flows.open.contains(&key);
+            let is_open = self.flows.open.contains_key(&key);
             if delivered >= limit || !(is_open || self.flows.is_full) {
                 kept.push_back((at, key, frame));
                 continue;
             }
-            if !is_open && self.local.transport == Transport::Tcp {
-                self.begins_connection(&frame, false);
+            if !is_open {
+                self.refuse(key);
+                if self.local.transport == Transport::Tcp {
+                    self.begins_connection(&frame, false);
+                }
             }
             self.announced.remove(&key);
             sink(Incoming { at, bytes: Bytes::Borrowed(&frame) });
@@ -181,12 +187,21 @@ impl Classifier {
     fn waits(&mut self, at: Nanos, flow: &Flow, key: FlowKey, frame: &[u8]) -> bool {
         let is_ours = flow.destination == self.local.address && flow.destination_port == self.local.port;
         let has_waiting = || self.waiting.iter().any(|(_, waiting, _)| *waiting == key);
-        if !is_ours || (self.flows.open.contains(&key) && !has_waiting()) {
+        if !is_ours {
             return false;
+        }
+        if let Some(last_seen) = self.flows.open.get(&key) {
+            last_seen.note(at);
+            if !has_waiting() {
+                return false;
+            }
         }
         let is_admitted = !self.flows.is_full && self.waiting.len() < MAX_WAITING;
         if self.local.transport == Transport::Tcp && !self.begins_connection(frame, is_admitted) {
             return false;
+        }
+        if self.flows.is_full {
+            self.refuse(key);
         }
         if is_admitted && self.announced.get(&key).is_none_or(|before| at - *before > ANNOUNCED_AGAIN) {
             self.announced.insert(key, at);
@@ -194,6 +209,13 @@ impl Classifier {
             let _ = self.announcements.send(*flow);
         }
         is_admitted
+    }
+
+    /// Counts a sender that is refused, once.
+    fn refuse(&mut self, key: FlowKey) {
+        if self.refused.len() < MAX_REFUSED && self.refused.insert(key) {
+            self.open_flows.refuse();
+        }
     }
 
     /// Whether `frame` begins a connection. If not, or if none is admitted, a reset is queued.
