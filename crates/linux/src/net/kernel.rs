@@ -289,8 +289,8 @@ pub(super) fn add_socket(map: impl AsFd, queue: u32, socket: impl AsFd) -> Resul
     let mut attributes = MapUpdate {
         map: map.as_fd().as_raw_fd() as u32,
         padding: 0,
-        key: (&raw const queue).addr() as u64,
-        value: (&raw const value).addr() as u64,
+        key: (&raw const queue).expose_provenance() as u64,
+        value: (&raw const value).expose_provenance() as u64,
         flags: 0,
     };
     // The map's keys and values are four bytes each, as `queue` and `value` are.
@@ -321,8 +321,8 @@ pub(super) fn load_program(instructions: &[u64], multiple: bool) -> Result<Owned
     let mut attributes = ProgramLoad {
         program_type: 6, // BPF_PROG_TYPE_XDP
         instruction_count: instructions.len() as u32,
-        instructions: instructions.as_ptr().addr() as u64,
-        licence: c"MIT or Apache-2.0".as_ptr().addr() as u64,
+        instructions: instructions.as_ptr().expose_provenance() as u64,
+        licence: c"MIT or Apache-2.0".as_ptr().expose_provenance() as u64,
         log_level: 1,
         log_size: log.len() as u32,
         log: log.as_mut_ptr().expose_provenance() as u64,
