@@ -7,6 +7,8 @@ use crate::{error_report, interrupt};
 use std::io;
 use std::process::ExitCode;
 
+/// Done.
+const DONE: u8 = 0;
 /// The work failed, or came to no result.
 pub(crate) const FAILED: u8 = 1;
 /// The command line cannot be used; clap ends with it too.
@@ -39,16 +41,21 @@ pub(crate) fn help() -> String {
 
 /// Reports the error of `result` on standard error, if there is one, and gives the exit status.
 pub(crate) fn report_and_status(result: miette::Result<()>) -> ExitCode {
-    let Err(report) = result else { return ExitCode::SUCCESS };
+    ExitCode::from(report(result))
+}
+
+/// The same, as a number.
+pub(crate) fn report(result: miette::Result<()>) -> u8 {
+    let Err(report) = result else { return DONE };
     if interrupt::requested() {
         interrupt::tell();
-        return ExitCode::from(INTERRUPTED);
+        return INTERRUPTED;
     }
     if is_closed_pipe(&report) {
-        return ExitCode::SUCCESS;
+        return DONE;
     }
     error_report::print(&report);
-    ExitCode::from(if is_misuse(&report) { MISUSED } else { FAILED })
+    if is_misuse(&report) { MISUSED } else { FAILED }
 }
 
 /// Reports `error` and ends the process at once: a thread of it does not end.

@@ -3,14 +3,17 @@
 
 use crate::args::served::{AskedRequests, ServedArguments};
 use crate::args::{Arguments, Command};
-use crate::{error_report, exit, interrupt};
+use crate::interrupt::INTERRUPTED;
+use crate::{error_report, exit, interrupt, output};
 use miette::{IntoDiagnostic, WrapErr, miette};
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{ExitCode, ExitStatus};
 use std::time::Duration;
-use warmcore_linux::handler_library::{Call, CallRecord, Function, SupervisedEnd, is_supervised, supervise};
+use warmcore_linux::handler_library::{
+    Call, CallRecord, Function, SupervisedEnd, is_supervised, supervise, take_stdout,
+};
 
 /// The longest that a call of a library may take.
 const LIMIT: Duration = Duration::from_secs(5);
@@ -21,9 +24,15 @@ pub(crate) fn run(arguments: Arguments, work: impl FnOnce(Arguments) -> miette::
     match is_supervised().into_diagnostic().wrap_err("cannot reach the process that watches this one") {
         Err(error) => exit::report_and_status(Err(error)),
         Ok(Some(record)) => {
-            let status = exit::report_and_status(work(arguments));
-            record.done();
-            status
+            let status = match take_stdout().into_diagnostic().wrap_err("cannot use standard output") {
+                Ok(own) => {
+                    output::print_to(own.into());
+                    exit::report(work(arguments))
+                }
+                Err(error) => exit::report(Err(error)),
+            };
+            record.done(status);
+            ExitCode::from(status)
         }
         Ok(None) => watch(served, out).unwrap_or_else(|error| exit::report_and_status(Err(error))),
     }
@@ -53,7 +62,15 @@ fn watch(served: &ServedArguments, out: Option<&Path>) -> miette::Result<ExitCod
         supervise(LIMIT, stop).into_diagnostic().wrap_err("cannot start the process for the library")?;
     let file = served.handler.as_deref().unwrap_or(Path::new("")).display();
     let error = match ended {
-        SupervisedEnd::Exited(status) => return Ok(status_code(status)),
+        SupervisedEnd::Done(INTERRUPTED) => miette!(
+            "the process with the handler library `{file}` was told to stop by a signal that this command did not get; expected \
+             that neither the library nor another process sends it one"
+        ),
+        SupervisedEnd::Done(code) => return Ok(ExitCode::from(code)),
+        SupervisedEnd::Interrupted => {
+            interrupt::tell();
+            return Ok(ExitCode::from(INTERRUPTED));
+        }
         SupervisedEnd::Stuck { call, least } => miette!(
             "the handler library `{file}` has not returned for {:.1} s {}, and was ended",
             least.as_secs_f64(),
@@ -66,7 +83,7 @@ fn watch(served: &ServedArguments, out: Option<&Path>) -> miette::Result<ExitCod
         ),
         SupervisedEnd::Crashed { status, calls } => {
             let places: Vec<String> = calls.iter().map(|call| place(call, served)).collect();
-            let which = if places.len() > 1 { "one of the calls under way: " } else { "" };
+            let which = if places.len() > 1 { "during one of the calls under way: " } else { "" };
             miette!(
                 "the handler library `{file}` ended its process ({}) {which}{}",
                 how(status),
@@ -99,11 +116,4 @@ fn how(status: ExitStatus) -> String {
         Some(9) => "signal 9, SIGKILL: somebody killed it, or memory was short".to_owned(),
         _ => status.to_string(),
     }
-}
-
-fn status_code(status: ExitStatus) -> ExitCode {
-    status
-        .code()
-        .and_then(|code| u8::try_from(code).ok())
-        .map_or(ExitCode::from(exit::FAILED), ExitCode::from)
 }

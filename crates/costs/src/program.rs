@@ -58,10 +58,12 @@ pub enum ProgramRequests {
 pub struct ProgramTimes {
     /// The processor of the softirq, as seen from the program's.
     pub softirq_cpu: SoftirqCpu,
-    /// How long there was nothing to do before.
+    /// How long there was nothing to do before: from one reply to the next request.
     pub idle: Nanos,
-    /// From the time at which a request is due until its reply is at the source's socket.
+    /// From the beginning of the source's call until the reply is at its socket: the mean.
     pub delay: Measured,
+    /// The median of the same.
+    pub median: Measured,
     /// The source's call, softirq included, which wakes the program.
     pub call: Measured,
     /// Processor time of the program for a request.
@@ -98,6 +100,7 @@ impl Checked for ProgramProfile {
                 return Err(Fault::new(field("lost"), times.lost, "a fraction from 0 to 1"));
             }
             check_time(&field("delay"), &times.delay)?;
+            check_time(&field("median"), &times.median)?;
             check_time(&field("call"), &times.call)?;
             check_time(&field("program_cpu"), &times.program_cpu)?;
         }

@@ -10,6 +10,7 @@
 //! | [`interruption`] | interrupts the processors that run other threads of this process |
 //! | [`disturbance`] | detects preemptions, migrations and page faults during a measurement |
 //! | [`program`] | runs a user's program, and ends it with all its children |
+//! | [`orphans`] | ends what a user's program has left behind |
 //! | [`counters`] | performance counters: cycles, instructions, cache misses |
 //! | [`meter`] | the cpu usage of a run, and of other programs meanwhile |
 //! | [`sched_ext`] | whether the kernel takes a scheduler, and which is loaded |
@@ -61,6 +62,7 @@ pub mod meter;
 pub mod near;
 pub mod net;
 mod netlink;
+pub mod orphans;
 #[allow(unsafe_code)]
 mod parent_death;
 mod pid_stat;

@@ -11,6 +11,7 @@
 //!
 //! # What must hold
 //! * A connection has one request under way, so a reply needs no number: any protocol of request and reply will do.
+//! * The next request comes a stated time after the reply, so each finds nothing under way, however slow the program is.
 //! * A connection whose reply did not come is closed and opened anew. That request is lost, and counted.
 //! * What the program uses when nobody asks it anything is measured too, and taken off.
 
@@ -47,7 +48,7 @@ use warmcore_costs::profile::{Kind, Provenance};
 use warmcore_costs::program::ProgramRequests;
 use warmcore_costs::socket::SoftirqCpu;
 use warmcore_topology::Machine;
-use warmcore_units::Transport;
+use warmcore_units::{Nanos, Transport};
 
 /// What to measure of a program.
 #[derive(Clone, Debug)]
@@ -125,25 +126,30 @@ pub fn calibrate_program(
     report.begin("starting the program", 0.02);
     let program = ServedProgram::start(&site, plan, processors.reader, stop)?;
     let context = Context::new(&site, &processors, &plan.asked, program, stop);
-    let gaps = gaps(context.warm_up()?);
+    context.warm_up()?;
     report.begin("requests to the program", 0.98);
     let idle_before = context.idle_share();
     let deadline = Instant::now() + plan.budget;
     let target = Target { least_runs: plan.least_runs, relative: plan.target };
     let mut places = vec![SoftirqCpu::Reader];
     places.extend(processors.kinds());
-    let experiments = places
-        .into_iter()
-        .flat_map(|softirq| gaps.iter().map(move |&gap| Experiment { softirq, gap }))
-        .collect();
+    let experiments =
+        places.into_iter().flat_map(|softirq| Gap::ALL.map(|gap| Experiment { softirq, gap })).collect();
     let mut rounds = ProgramRounds::new(&context, target, experiments, idle_before);
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(plan.seed);
     interleaved::complete(&mut rounds, deadline, &mut rng, &mut report)?;
     let idle_share = (idle_before + context.idle_share()) / 2.0;
     report.begin("done", 1.0);
-    let times = rounds.times();
+    let (times, program) = (rounds.times(), context.name());
+    let failed = |error| CalibrateError::from(RunError::ServedProgram(error));
     if times.is_empty() {
-        return Err(RunError::ServedProgram(ServedProgramError::Silent { program: context.name() }).into());
+        return Err(failed(ServedProgramError::Silent { program }));
+    }
+    if idle_share > BUSY {
+        return Err(failed(ServedProgramError::Busy { program, share: idle_share }));
+    }
+    if times.iter().all(|times| times.program_cpu.mean == Nanos::ZERO) {
+        return Err(failed(ServedProgramError::Gone { program }));
     }
     let words: Vec<_> = plan.words.iter().map(|word| word.to_string_lossy()).collect();
     Ok(ProgramProfile {
@@ -169,21 +175,11 @@ pub fn calibrate_program(
     })
 }
 
-/// The intervals between requests at which one that takes `alone` by itself is alone; at least two.
-fn gaps(alone: Duration) -> Vec<Gap> {
-    let least = (alone.as_secs_f64() * 1e6 / run::ALONE) as u32;
-    let mut gaps: Vec<Gap> = Gap::ALL.into_iter().filter(|gap| gap.0 >= least).collect();
-    while gaps.len() < 2 {
-        gaps.push(Gap(gaps.last().map_or(least, |gap| 4 * gap.0)));
-    }
-    gaps
-}
-
 fn notes(site: &Site, rounds: &ProgramRounds<'_>, idle_share: f64) -> Vec<String> {
     let mut notes = vec![format!(
-        "{} runs of single requests; {} of {} times were set aside because an interrupt hit them (more than five times the \
-         run's median)",
-        rounds.tally.runs, rounds.tally.packets_set_aside, rounds.tally.packets
+        "{} runs of single requests. {} of {} times of calls were set aside because an interrupt hit them (more than five times \
+         the run's median). Of delays only those that began while the machine stood still are: {}",
+        rounds.tally.runs, rounds.tally.packets_set_aside, rounds.tally.packets, rounds.stalled
     )];
     notes.extend(site.instead.as_ref().map(|reason| format!("requests crossed loopback, because {reason}")));
     notes.extend(rounds.without_priority.as_ref().map(|reason| {
@@ -198,5 +194,7 @@ fn notes(site: &Site, rounds: &ProgramRounds<'_>, idle_share: f64) -> Vec<String
     notes
 }
 
+/// A program that uses more than this share of a processor by itself is not measured.
+pub(crate) const BUSY: f64 = 0.05;
 /// A program that uses more than this share of a processor by itself is worth a note.
 const NOTABLE: f64 = 0.001;

@@ -11,7 +11,7 @@ use crate::{folder, interrupt, json, progress, terminal};
 use miette::{IntoDiagnostic, WrapErr};
 use std::ffi::OsString;
 use std::path::Path;
-use warmcore_linux::Program;
+use warmcore_linux::{Program, orphans};
 use warmcore_measure::requests::service::Payloads;
 use warmcore_measure::{Asked, ProgramPlan, Progress, calibrate_program};
 use warmcore_record::atomic_file;
@@ -47,7 +47,9 @@ pub(super) fn run(arguments: &CalibrateArguments, line: &ProgramLine) -> miette:
         bar.set_message(at.stage);
         progress::set(&bar, at.done);
     };
+    orphans::adopt().into_diagnostic().wrap_err("cannot adopt what the program leaves behind")?;
     let profile = calibrate_program(&machine, &plan, &mut observer, stop);
+    orphans::end_all();
     bar.finish_and_clear();
     let profile = profile.into_diagnostic().wrap_err("cannot measure this program")?;
     let text = toml::to_string(&profile).into_diagnostic()?;

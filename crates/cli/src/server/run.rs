@@ -31,6 +31,8 @@ struct Ran {
     seconds: f64,
     requests: usize,
     lost: usize,
+    /// Requests to which the handler gave no reply.
+    unanswered: usize,
     disturbed_share: f64,
     /// Whether sources were so late that they gave up.
     fell_behind: bool,
@@ -112,6 +114,7 @@ impl Ran {
             seconds: load.long.as_secs_f64(),
             requests: figures.requests,
             lost: figures.lost,
+            unanswered: figures.unanswered,
             disturbed_share: figures.disturbed,
             fell_behind: figures.fell_behind,
             throughput_per_s: figures.throughput.0,
@@ -132,13 +135,21 @@ fn words(sharing: ServerPolicy, load: &Load, figures: &LoadFigures) -> String {
     let shares: Vec<String> = shares.iter().map(|share| format!("{:.0}%", share * 100.0)).collect();
     let disturbed = match (figures.disturbed * 100.0).round() {
         0.0 => String::new(),
-        share => format!("The machine stood still: {share}% of the requests are left out of the delays.\n"),
+        share => format!(
+            "A source was kept from running, though it outranks all: {share}% of the requests are left out of the delays.\n"
+        ),
+    };
+    let unanswered = match figures.unanswered {
+        0 => String::new(),
+        some => {
+            format!("The handler gave {some} of them no reply; an empty one of ours says when it was done.\n")
+        }
     };
     format!(
         "{sharing} on {} processors at {}: {requests} requests, {lost} lost, {throughput} answered.\n\
          Delay from when a request was due until its reply was back: mean {delay}, median {p50}, 99th percentile {p99}.\n\
          Processor time for a request: {worker_cpu} of the workers, {call} of the call that sends it, softirq included.\n\
-         {:.0}% were handled on the processor that received them; shares of the workers: {}.\n{disturbed}",
+         {:.0}% were handled on the processor that received them; shares of the workers: {}.\n{unanswered}{disturbed}",
         load.cpus.len(),
         load.rate,
         here * 100.0,

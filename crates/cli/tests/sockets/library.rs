@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 /// A library that does what the options of its compilation say.
 const MISBEHAVING: &str = r#"
 #include "warmcore_handler.h"
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 #ifndef VERSION
@@ -30,9 +32,38 @@ size_t warmcore_flow_request(void *flow, const void *request, size_t length, voi
         exit(3);
 #elif defined LONG
         return capacity + 1;
+#elif defined RAISE
+        raise(SIGTERM);
 #endif
     }
+#ifdef PRINT
+    printf("{ a line of the library's }\n");
+    fflush(stdout);
+#endif
+#ifdef FORK
+    static int forked;
+    if (__atomic_add_fetch(&forked, 1, __ATOMIC_RELAXED) <= 3 && fork() == 0) {
+        setsid();
+        if (fork() == 0)
+            execl("/bin/sleep", "sleep", FORK, NULL);
+        _exit(0);
+    }
+#endif
     return 0;
+}
+#endif
+#ifdef LEAVE_LATE
+__attribute__((destructor)) static void late(void) { _exit(9); }
+#endif
+#ifdef HANG_LATE
+__attribute__((destructor)) static void late(void) { for (;;) pause(); }
+#endif
+#ifdef HANG_EARLY
+__attribute__((constructor)) static void early(void) {
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, NULL);
+    for (;;) pause();
 }
 #endif
 #ifdef CRASH_EARLY
@@ -171,6 +202,47 @@ fn a_library_that_ends_its_process_or_never_returns_is_reported_with_its_request
     let compare = ["compare", "--driver", "udp-socket", "--quick", "--handler", &library];
     assert!(failure(&compare, folder.path()).contains("SIGSEGV"));
     assert!(!folder.path().join("comparison").exists());
+}
+
+#[test]
+fn what_a_library_does_beside_its_work_changes_no_result() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    // A number by which the processes of this test are known.
+    let sleeps = format!("{}.{}", 1_000, std::process::id());
+    let fork = format!("-DFORK=\"{sleeps}\"");
+    for option in ["-DLEAVE_LATE", "-DHANG_LATE", "-DPRINT", &fork] {
+        let source = folder.path().join("misbehaving.c");
+        fs::write(&source, MISBEHAVING).expect("the source");
+        let library = compiled(folder.path(), &source, &[option], "libbeside.so");
+        let began = Instant::now();
+        let output = warmcore(&[&RUN[..], &["--handler", &library, "--json"]].concat(), folder.path());
+        assert!(output.status.success(), "{option}: {:?} {}", output.status, text(&output.stderr));
+        let ran: Value = serde_json::from_slice(&output.stdout).expect("JSON alone");
+        assert!(began.elapsed() < Duration::from_secs(20), "{option}: {:?}", began.elapsed());
+        // It answers nothing, and that is said.
+        let number = |name: &str| ran[name].as_f64().expect(name);
+        assert_eq!(number("unanswered"), number("requests") - number("lost"), "{option}: {ran}");
+    }
+    let left = Command::new("pgrep").args(["-f", &format!("sleep {sleeps}")]).output().expect("pgrep");
+    assert!(left.stdout.is_empty(), "left behind: {}", text(&left.stdout));
+    let library = misbehaving(folder.path(), "-DRAISE");
+    let error = failure(&[&RUN[..], &["--handler", &library]].concat(), folder.path());
+    assert!(error.contains("told to stop by a signal that this command did not get"), "{error}");
+}
+
+#[test]
+fn a_command_whose_library_hears_no_signal_is_interrupted_all_the_same() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let library = misbehaving(folder.path(), "-DHANG_EARLY");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_warmcore"));
+    command.args(RUN).args(["--handler", &library]).current_dir(folder.path());
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = command.spawn().expect("the binary can be run");
+    sleep(Duration::from_millis(1_000));
+    let asked = Instant::now();
+    Command::new("kill").args(["-TERM", &child.id().to_string()]).status().expect("kill");
+    assert_eq!(child.wait().expect("its status").code(), Some(130));
+    assert!(asked.elapsed() < Duration::from_secs(15), "{:?}", asked.elapsed());
 }
 
 #[test]

@@ -19,6 +19,26 @@ for _ in range(int(sys.argv[3])): s.sendto(*s.recvfrom(2000))
 print('enough', file=sys.stderr); sys.exit(7)
 ";
 
+/// A UDP server that does to each request what `argv[3]` says.
+const STRANGE: &str = "import os, socket, sys, threading, time
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+how = sys.argv[3]
+if how == 'daemon':
+    if os.fork(): time.sleep(1000)
+    os.setsid()
+    if os.fork(): time.sleep(1000)
+s.bind((sys.argv[1], int(sys.argv[2])))
+def spin():
+    while True: pass
+if how == 'busy': threading.Thread(target=spin, daemon=True).start()
+while True:
+    got = s.recvfrom(2000)
+    if how == 'mute': continue
+    if how == 'slow': time.sleep(0.1)
+    if how == 'nap': time.sleep(0.002)
+    s.sendto(*got)
+";
+
 /// An HTTP/1.1 server, whose bodies come in chunks.
 const HTTP: &str = "import sys
 from http.server import *
@@ -30,7 +50,7 @@ class Handler(BaseHTTPRequestHandler):
         self.send_header('Transfer-Encoding', 'chunked')
         self.end_headers()
         self.wfile.write(b'5\\r\\nhello\\r\\n0\\r\\n\\r\\n')
-ThreadingHTTPServer(('0.0.0.0', int(sys.argv[1])), Handler).serve_forever()
+[HTTPServer, ThreadingHTTPServer][len(sys.argv) - 2](('0.0.0.0', int(sys.argv[1])), Handler).serve_forever()
 ";
 
 const CALIBRATE: [&str; 2] = ["calibrate", "--quick"];
@@ -59,27 +79,47 @@ fn a_udp_server_is_measured_from_outside() {
     assert!(said.contains(named) && said.contains("The profile is in server.toml."), "{said}");
     let profile = profile(folder.path());
     assert_eq!(profile.requests, ProgramRequests::Datagrams { bytes: 64 });
-    assert!((2..=4).contains(&profile.with(SoftirqCpu::Reader).count()), "{said}");
+    assert_eq!(profile.with(SoftirqCpu::Reader).count(), 4, "{said}");
     for times in &profile.times {
         assert!(times.lost < 0.05, "{times:?}");
         // An interpreter, a receiving and a sending call take at least this, and no machine is that slow.
         let cpu = times.program_cpu.mean;
         assert!(cpu > Nanos(1_000.0) && cpu < Nanos(1e6), "{times:?}");
         assert!(times.delay.mean > times.call.mean * 0.5, "{times:?}");
+        assert!(times.idle > Nanos(90e3), "a request comes alone: {times:?}");
     }
     assert!(profile.idle_share < 0.2, "{}", profile.idle_share);
+}
+
+/// One that sleeps is slower and takes no more processor time than its interpreter does; no request waits for another.
+#[test]
+fn a_server_slower_than_the_intervals_is_asked_one_request_at_a_time() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    fs::write(folder.path().join("strange.py"), STRANGE).expect("a program");
+    let more = ["--server", "python3 strange.py {address} {port} nap"];
+    let output = warmcore(&[&CALIBRATE[..], &more].concat(), folder.path());
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    for times in profile(folder.path()).times {
+        assert!(times.median.mean > Nanos(2e6) && times.median.mean < Nanos(20e6), "{times:?}");
+        assert!(times.program_cpu.mean < Nanos(1e6) && times.lost < 0.05, "{times:?}");
+        assert!(times.idle > Nanos(90e3), "{times:?}");
+    }
 }
 
 #[test]
 fn an_http_server_is_measured_on_connections_that_stay_open() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     fs::write(folder.path().join("http_server.py"), HTTP).expect("a program");
-    let server = ["--server", "python3 http_server.py {port}", "--requests"];
-    let output = warmcore(&[&CALIBRATE[..], &server, &["http:/here", "--json"]].concat(), folder.path());
-    assert!(output.status.success(), "{}", text(&output.stderr));
-    let profile = profile(folder.path());
-    assert_eq!(profile.requests, ProgramRequests::Http { path: "/here".to_owned() });
-    assert!(profile.times.iter().all(|times| times.lost < 0.05), "{profile:?}");
+    let server = ["--server", "python3 http_server.py {port} threads", "--requests"];
+    // One serves a connection at a time, the other all.
+    for server in ["python3 http_server.py {port}", server[1]] {
+        let more = ["--server", server, "--requests", "http:/here", "--json", "--force"];
+        let output = warmcore(&[&CALIBRATE[..], &more].concat(), folder.path());
+        assert!(output.status.success(), "{server}: {}", text(&output.stderr));
+        let profile = profile(folder.path());
+        assert_eq!(profile.requests, ProgramRequests::Http { path: "/here".to_owned() });
+        assert!(profile.times.iter().all(|times| times.lost < 0.05), "{profile:?}");
+    }
     let error = failure(&[&CALIBRATE[..], &server, &["http:/gone", "--force"]].concat(), folder.path());
     assert!(error.contains("answered 404 to GET /gone"), "{error}");
     // That of the standard library speaks HTTP/1.0.
@@ -94,9 +134,26 @@ fn a_program_that_cannot_be_measured_is_explained() {
     fs::write(folder.path().join("echo.py"), ECHO).expect("a program");
     let fails = |server: &str| failure(&[&CALIBRATE[..], &["--server", server]].concat(), folder.path());
     let ended = fails("python3 echo.py {address} {port} 20");
-    assert!(ended.contains("exit status: 7 during the measurement") || ended.contains("answered"), "{ended}");
+    assert!(
+        ended.contains("ended (exit status: 7) during the measurement") || ended.contains("answered"),
+        "{ended}"
+    );
     let early = fails("python3 echo.py {address} {port}");
-    assert!(early.contains("exit status: 1 before it listened"), "{early}");
+    assert!(early.contains("ended (exit status: 1) before it listened"), "{early}");
+    fs::write(folder.path().join("strange.py"), STRANGE).expect("a program");
+    let strange = |how: &str| format!("python3 strange.py {{address}} {{port}} {how}");
+    for (how, named) in [
+        ("daemon", "it has left its process group"),
+        ("busy", "of a processor when nobody asks it anything"),
+        ("mute", "answered none of"),
+        ("slow", "for a request that comes alone, expected at most 25.0 ms"),
+    ] {
+        let error = fails(&strange(how));
+        assert!(error.contains(named), "{how}: {error}");
+    }
+    // The daemon has ended too.
+    let left = Command::new("pgrep").args(["-f", "strange.py .* daemon"]).output().expect("pgrep");
+    assert!(left.stdout.is_empty(), "left behind: {}", text(&left.stdout));
     let deaf = fails("sh -c 'sleep 100 # {port}'");
     assert!(deaf.contains("does not listen at") && deaf.contains("within 10 s"), "{deaf}");
     if warmcore_linux::net::privilege_missing().is_none() {

@@ -17,7 +17,7 @@ const LINE: usize = 64;
 const SLOTS: usize = 1024;
 /// The slot of calls that no worker makes.
 const OTHERS: usize = SLOTS - 1;
-/// After the slots: whether the process ends because its work is done.
+/// After the slots: the exit status of work that is done, plus 1.
 const DONE: usize = SLOTS * LINE;
 const BYTES: usize = DONE + LINE;
 /// Bits of a request's number, below those of the function.
@@ -144,13 +144,14 @@ impl CallRecord {
         Self::slots().filter_map(|slot| self.look(slot).0).collect()
     }
 
-    /// The process ends because its work is done, or failed in order.
-    pub fn done(&self) {
-        self.0.u64_at(DONE).store(1, Ordering::Relaxed);
+    /// The work is done, or failed in order, and everything is written: the process may be ended, and its exit status is `code`.
+    pub fn done(&self, code: u8) {
+        self.0.u64_at(DONE).store(u64::from(code) + 1, Ordering::Release);
     }
 
-    pub(super) fn is_done(&self) -> bool {
-        self.0.u64_at(DONE).load(Ordering::Relaxed) == 1
+    /// The exit status of work that is done.
+    pub(super) fn exit_code(&self) -> Option<u8> {
+        u8::try_from(self.0.u64_at(DONE).load(Ordering::Acquire).checked_sub(1)?).ok()
     }
 }
 
@@ -180,8 +181,8 @@ mod tests {
         assert_eq!(other.calls(), [load]);
         assert_eq!(other.look(3), (None, 1));
         drop(loading);
-        assert!(other.calls().is_empty() && !other.is_done());
-        record.done();
-        assert!(other.is_done());
+        assert!(other.calls().is_empty() && other.exit_code().is_none());
+        record.done(2);
+        assert_eq!(other.exit_code(), Some(2));
     }
 }

@@ -7,6 +7,7 @@ use super::call_record::{Call, CallRecord, Function};
 use core::ffi::c_void;
 use core::ptr;
 use libloading::{Library, Symbol};
+use std::error::Error;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -116,7 +117,7 @@ impl HandlerLibrary {
         // SAFETY: the user named this library as code to run; what it does when loaded is its affair, and the process that
         // loads it holds nothing else of value.
         let library = unsafe { Library::new(&path) }
-            .map_err(|error| LibraryError::Unloadable { file: file.into(), reason: error.to_string() })?;
+            .map_err(|error| LibraryError::Unloadable { file: file.into(), reason: reason(&error) })?;
         let missing = |name| LibraryError::Missing { file: file.into(), name };
         let version: VersionFunction = function(&library, "warmcore_handler_version")
             .ok_or_else(|| missing("warmcore_handler_version"))?;
@@ -168,6 +169,11 @@ fn function<F: Copy>(library: &Library, name: &str) -> Option<F> {
     // SAFETY: the interface says which type a function of this name has; the caller asks for that type.
     let symbol: Option<Symbol<'_, F>> = unsafe { library.get(name.as_bytes()) }.ok();
     symbol.map(|symbol| *symbol)
+}
+
+/// What the dynamic linker says.
+fn reason(error: &libloading::Error) -> String {
+    error.source().map_or_else(|| error.to_string(), ToString::to_string)
 }
 
 fn address(address: IpAddr) -> [u8; 16] {

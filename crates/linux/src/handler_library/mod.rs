@@ -11,7 +11,8 @@
 //!
 //! # Invariants
 //! - Which call is under way is written before the call, into memory that both processes share: it outlives a crash.
-//! - The child does not outlive its supervisor, however that ends.
+//! - The child does not outlive its supervisor, however that ends; unless the library undoes what makes it so.
+//! - What is done stays done: once results are written, the child is ended, and the library's destructors do not run.
 
 mod call_record;
 #[allow(unsafe_code)]
@@ -20,4 +21,4 @@ mod supervise;
 
 pub use call_record::{Call, CallRecord, Function};
 pub use library::{HandlerLibrary, LibraryError, LibraryFlow, ReplyTooLong};
-pub use supervise::{SupervisedEnd, is_supervised, supervise};
+pub use supervise::{SupervisedEnd, is_supervised, supervise, take_stdout};

@@ -1,10 +1,11 @@
 //! Runs this command once more, in a child that loads a user's library, and watches it.
 
 use super::call_record::{Call, CallRecord};
-use crate::parent_death;
+use crate::{orphans, parent_death};
 use rustix::process::{Pid, Signal, kill_process};
 use std::env;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus};
@@ -20,8 +21,10 @@ const LOOK: Duration = Duration::from_millis(20);
 /// How a supervised command ended.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum SupervisedEnd {
-    /// By itself, after it has said everything.
-    Exited(ExitStatus),
+    /// After it has said everything, with this exit status.
+    Done(u8),
+    /// The user asked to stop.
+    Interrupted,
     /// In the middle of its work.
     Crashed {
         /// How.
@@ -46,8 +49,22 @@ pub fn is_supervised() -> io::Result<Option<CallRecord>> {
     env::var_os(VARIABLE).map(|path| CallRecord::open(Path::new(&path))).transpose()
 }
 
-/// Runs this process's command, with its arguments, in a child. Ends it if a call of the library takes longer than `limit`.
-/// Once `stop` is set, the child is asked to stop in order.
+/// Keeps standard output for this process's own results: from now on what a library writes there goes to standard error.
+/// Returns where results go.
+///
+/// # Errors
+/// If a descriptor is closed.
+pub fn take_stdout() -> io::Result<OwnedFd> {
+    let own = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdout(), FIRST_FREE)?;
+    rustix::stdio::dup2_stdout(rustix::stdio::stderr())?;
+    Ok(own)
+}
+
+/// Descriptors below are the standard ones.
+const FIRST_FREE: i32 = 3;
+
+/// Runs this process's command, with its arguments, in a child. Ends it, and all that the library has started, when the work is
+/// done, if a call of the library takes longer than `limit`, or if it does not stop within `limit` once `stop` is set.
 ///
 /// # Errors
 /// If the child cannot be started or waited for.
@@ -59,12 +76,10 @@ pub fn supervise(limit: Duration, stop: &AtomicBool) -> io::Result<SupervisedEnd
     // Ctrl-C reaches the child through this process alone, once.
     command.process_group(0);
     parent_death::kill_with_this_thread(&mut command);
+    orphans::adopt()?;
     let mut child = command.spawn()?;
     let watched = watch(&mut child, &record, limit, stop);
-    if watched.is_err() {
-        let _ = child.kill();
-        let _ = child.wait();
-    }
+    orphans::end_all();
     watched
 }
 
@@ -75,26 +90,28 @@ fn watch(
     stop: &AtomicBool,
 ) -> io::Result<SupervisedEnd> {
     let mut seen: Vec<(u64, Instant)> = CallRecord::slots().map(|_| (0, Instant::now())).collect();
-    let mut asked = false;
+    let mut asked: Option<Instant> = None;
     loop {
-        if let Some(status) = child.try_wait()? {
-            let in_order = record.is_done() || asked && status.code().is_some();
-            return Ok(match in_order {
-                true => SupervisedEnd::Exited(status),
-                false => SupervisedEnd::Crashed { status, calls: record.calls() },
-            });
+        let ended = child.try_wait()?;
+        // Whatever the library does at its unloading does not change what was done.
+        if let Some(code) = record.exit_code() {
+            return Ok(SupervisedEnd::Done(code));
         }
-        if stop.load(Ordering::Relaxed) && !asked {
-            asked = true;
+        if let Some(asked) = asked {
+            if ended.is_some() || asked.elapsed() > limit {
+                return Ok(SupervisedEnd::Interrupted);
+            }
+        } else if let Some(status) = ended {
+            return Ok(SupervisedEnd::Crashed { status, calls: record.calls() });
+        } else if stop.load(Ordering::Relaxed) {
+            asked = Some(Instant::now());
             terminate(child)?;
         }
         for (slot, (begun, since)) in CallRecord::slots().zip(&mut seen) {
             let (call, now) = record.look(slot);
             if call.is_none() || now != *begun {
                 (*begun, *since) = (now, Instant::now());
-            } else if let Some(call) = call.filter(|_| since.elapsed() > limit) {
-                child.kill()?;
-                child.wait()?;
+            } else if let Some(call) = call.filter(|_| asked.is_none() && since.elapsed() > limit) {
                 return Ok(SupervisedEnd::Stuck { call, least: since.elapsed() });
             }
         }

@@ -23,15 +23,27 @@ pub(crate) fn costs(
     Some(ServerCosts { state_bytes, payload_bytes, library, requests, flows, source, alone, bursts })
 }
 
+/// Requests are alone if nothing runs for at least this share of the time between two. A slow handler is not yet done with one
+/// when the next comes.
+const ALONE: f64 = 0.2;
+
 fn alone(rounds: &RequestRounds<'_>, experiment: RequestExperiment) -> Vec<AloneTimes> {
+    let gap = match experiment {
+        RequestExperiment::Alone { gap, .. } | RequestExperiment::Turns { gap, .. } => gap,
+        _ => return Vec::new(),
+    };
     let row = |waiting, softirq_cpu, socket, state| {
         let value = |part| rounds.value(experiment, softirq_cpu, part);
+        let idle = value(Part::Idle)?.mean;
+        if idle.0 < ALONE * gap.time().as_nanos() as f64 && gap != Gap::LONGEST {
+            return None;
+        }
         Some(AloneTimes {
             waiting,
             softirq_cpu,
             socket,
             state,
-            idle: value(Part::Idle)?.mean.max(Nanos::ZERO),
+            idle: idle.max(Nanos::ZERO),
             late: value(Part::Late)?,
             call: value(Part::Call)?,
             reply: value(Part::Reply)?,

@@ -1,7 +1,7 @@
 //! What the server does with a request.
 
 use crate::requests::service::{Payloads, ServedHandler, Service};
-use crate::requests::source::HEADER;
+use crate::requests::source::{HEADER, number_of};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use warmcore_linux::handler_library::{HandlerLibrary, LibraryFlow};
@@ -53,7 +53,7 @@ pub(crate) fn answer(
             length
         }
         FlowState::Library { library, peer, flow } => {
-            let number = u64::from_le_bytes(header[..8].try_into().unwrap_or_default());
+            let number = number_of(u64::from_le_bytes(header[..8].try_into().unwrap_or_default()));
             // The number by which the user knows it.
             let number = if payloads.count() > 1 { number % payloads.count() as u64 } else { number };
             let flow = flow.get_or_insert_with(|| library.flow(*peer, worker, number));

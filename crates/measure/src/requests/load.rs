@@ -38,6 +38,8 @@ pub struct LoadFigures {
     pub requests: usize,
     /// Of them, those without a reply.
     pub lost: usize,
+    /// Of those with one, how many the handler left unanswered: the reply was an empty one of ours.
+    pub unanswered: usize,
     /// The share of requests that a stall of the machine delayed, which delays do not count unless there are no others.
     pub disturbed: f64,
     /// Mean delay, from the time at which a request was due until its reply was at the source.
@@ -136,6 +138,7 @@ fn figures(outcome: &TrialOutcome, cpus: &[CpuId]) -> Option<LoadFigures> {
     Some(LoadFigures {
         requests,
         lost: requests - answered,
+        unanswered: outcome.sent.iter().map(|sent| sent.unanswered).sum(),
         disturbed: disturbed_share,
         delay: Nanos(delays.iter().sum::<f64>() / count),
         p50: quantile(0.5)?,

@@ -29,6 +29,14 @@ const TOO_LATE: Duration = Duration::from_millis(200);
 /// Requests between looks at whether the user wants to stop.
 const LOOK: usize = 256;
 
+/// Bits of a request's number, below those of the run that it belongs to.
+const NUMBER_BITS: u32 = 40;
+
+/// The number of a request in its run, from the first bytes of its header.
+pub(crate) const fn number_of(header: u64) -> u64 {
+    header & ((1 << NUMBER_BITS) - 1)
+}
+
 /// What became of a request. Moments are nanoseconds since the start of the run.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Request {
@@ -53,6 +61,9 @@ pub(crate) struct Source {
     reply: Vec<u8>,
     /// Whether somebody answers.
     answered: bool,
+    /// The runs so far: a reply of an earlier one does not count.
+    generation: u64,
+    unanswered: usize,
     reading: Reading,
 }
 
@@ -71,6 +82,8 @@ pub(crate) struct Sent {
     pub(crate) requests: Vec<Request>,
     /// Whether it was.
     pub(crate) fell_behind: bool,
+    /// Requests that the handler did not answer: our empty reply says when it was done.
+    pub(crate) unanswered: usize,
     pub(crate) reading: Reading,
 }
 
@@ -93,6 +106,8 @@ impl Source {
             request,
             reply: vec![0; SocketPlan::MAX_PAYLOAD_BYTES],
             answered: true,
+            generation: 0,
+            unanswered: 0,
             reading: Reading::default(),
         }
     }
@@ -126,7 +141,7 @@ impl Source {
         }
         // Who was stopped is not behind.
         let fell_behind = requests.len() < due.len() && !stop.load(Ordering::Relaxed);
-        Ok(Sent { requests, fell_behind, reading })
+        Ok(Sent { requests, fell_behind, unanswered: self.unanswered, reading })
     }
 
     /// The same, without waiting.
@@ -141,6 +156,8 @@ impl Source {
     ) -> Result<Vec<Request>, SocketError> {
         let since = |moment| realtime::nanos_between(start, moment);
         self.flows.iter_mut().for_each(|flow| flow.outstanding = 0);
+        self.generation += 1;
+        self.unanswered = 0;
         let nothing = Request { flow: 0, due: 0.0, began: 0.0, ended: 0.0, replied: None };
         let mut requests = vec![nothing; due.len()];
         for (number, Due { at, flow }) in due.iter().copied().enumerate() {
@@ -178,7 +195,7 @@ impl Source {
 
     /// Writes the request with this number; returns its length.
     fn prepare(&mut self, number: u64) -> usize {
-        self.request[..8].copy_from_slice(&number.to_le_bytes());
+        self.request[..8].copy_from_slice(&(self.generation << NUMBER_BITS | number).to_le_bytes());
         let payload = self.payloads.get(number);
         let length = HEADER + payload.len();
         // A single payload is there already.
@@ -209,20 +226,25 @@ impl Source {
         start: Duration,
         requests: &mut [Request],
     ) -> Result<(), SocketError> {
-        let Self { flows, reply: buffer, payloads, is_echo, .. } = self;
+        let Self { flows, reply: buffer, payloads, is_echo, generation, unanswered, .. } = self;
         let Flow { socket, outstanding } = &mut flows[flow];
         let fits = |length, number| match is_echo {
             true => length == HEADER + payloads.get(number).len(),
             false => length >= HEADER,
         };
         while let Some(reply) = socket.receive(buffer).map_err(SocketError::doing("receiving from"))? {
-            *outstanding = outstanding.saturating_sub(1);
             let number = u64::from_le_bytes(buffer[..8].try_into().unwrap_or_default());
+            if number >> NUMBER_BITS != *generation {
+                continue;
+            }
+            *outstanding = outstanding.saturating_sub(1);
+            let number = number_of(number);
             let worker = u16::from_le_bytes([buffer[8], buffer[9]]);
             let request = usize::try_from(number).ok().and_then(|number| requests.get_mut(number));
             match request {
                 Some(request) if fits(reply.length, number) && request.flow == flow => {
                     let received = reply.received.ok_or(SocketError::NoTime)?;
+                    *unanswered += usize::from(!*is_echo && reply.length == HEADER);
                     request.replied = Some((realtime::nanos_between(start, received), usize::from(worker)));
                 }
                 _ => {

@@ -80,7 +80,11 @@ impl Connection {
                     return Err(ServedProgramError::Closes.into());
                 }
                 response.extend(&buffer[..data.length]);
-                if http::complete(response, path)?.is_some() {
+                if let Some(end) = http::complete(response, path)? {
+                    if end < response.len() {
+                        let reason = "more follows it than was asked for".to_owned();
+                        return Err(ServedProgramError::NotHttp { reason }.into());
+                    }
                     return Ok(Some(data.received.ok_or(SocketError::NoTime)?));
                 }
             },

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 use warmcore_linux::ProgramError;
-use warmcore_units::Nanos;
+use warmcore_units::{Nanos, Transport};
 
 /// A server program does not do what a measurement needs.
 #[derive(Debug, thiserror::Error)]
@@ -11,7 +11,7 @@ pub enum ServedProgramError {
     #[error(transparent)]
     Program(#[from] ProgramError),
     /// It ended.
-    #[error("`{program}` {status} {when}; what it says on standard error is above")]
+    #[error("`{program}` ended ({status}) {when}; what it said on standard error, if anything, is above")]
     Ended {
         /// Its name.
         program: String,
@@ -23,7 +23,7 @@ pub enum ServedProgramError {
     /// It does not listen.
     #[error(
         "`{program}` does not listen at {address} within {seconds} s of its start; expected a program that listens at the \
-         port that {{port}} stands for"
+         port that {{port}} stands for, for {transport}; a server of HTTP is asked with --requests http:/PATH"
     )]
     Deaf {
         /// Its name.
@@ -32,6 +32,8 @@ pub enum ServedProgramError {
         address: SocketAddr,
         /// How long it was waited for.
         seconds: u64,
+        /// What it should listen for.
+        transport: Transport,
     },
     /// It listens where no request comes.
     #[error(
@@ -47,21 +49,48 @@ pub enum ServedProgramError {
         expected: IpAddr,
     },
     /// It answers nothing.
-    #[error("`{program}` answered none of the first {requests} requests; expected a reply to each within a second", requests = super::run::WARM_UP)]
+    #[error(
+        "`{program}` answered none of {requests} requests within a second each; expected a reply to each, to where it came from"
+    )]
     Mute {
         /// Its name.
         program: String,
+        /// How many.
+        requests: usize,
     },
     /// It takes too long for each.
     #[error(
-        "`{program}` takes {delay} for a request that comes alone, expected at most 25 ms: where packets are processed changes \
-         some microseconds of that"
+        "`{program}` takes {delay} for a request that comes alone, expected at most {}: where packets are processed changes \
+         some microseconds of that",
+        Nanos(super::run::SLOWEST.as_nanos() as f64)
     )]
     Slow {
         /// Its name.
         program: String,
         /// How long.
         delay: Nanos,
+    },
+    /// It is never at rest.
+    #[error(
+        "`{program}` uses {:.0}% of a processor when nobody asks it anything, expected at most {:.0}%: the time that requests take \
+         cannot be told from that",
+        share * 100.0,
+        super::BUSY * 100.0
+    )]
+    Busy {
+        /// Its name.
+        program: String,
+        /// The share.
+        share: f64,
+    },
+    /// Its processes used no time.
+    #[error(
+        "the processes of `{program}` answered and used no processor time: it has left its process group, as daemons do; start it \
+         in the foreground"
+    )]
+    Gone {
+        /// Its name.
+        program: String,
     },
     /// Too few requests were answered in the runs.
     #[error("`{program}` answered too few requests for any figure")]

@@ -24,6 +24,10 @@ pub(crate) fn complete(bytes: &[u8], path: &str) -> Result<Option<usize>, Served
         Status::Partial => return Ok(None),
     };
     let status = response.code.unwrap_or_default();
+    // Such as 100 Continue: the response follows.
+    if (100..200).contains(&status) {
+        return complete(&bytes[start..], path).map(|end| end.map(|end| start + end));
+    }
     if !(200..400).contains(&status) {
         return Err(ServedProgramError::Status { status, path: path.to_owned() });
     }
@@ -41,6 +45,10 @@ pub(crate) fn complete(bytes: &[u8], path: &str) -> Result<Option<usize>, Served
     }
     if value("transfer-encoding").is_some_and(|coding| coding.contains("chunked")) {
         return chunks(&bytes[start..]).map(|end| end.map(|end| start + end)).map_err(not_http);
+    }
+    let lengths = response.headers.iter().filter(|header| header.name.eq_ignore_ascii_case("content-length"));
+    if lengths.count() > 1 {
+        return Err(not_http("it has more than one Content-Length".to_owned()));
     }
     let Some(length) = value("content-length") else { return Err(ServedProgramError::Closes) };
     let length: usize = length.parse().map_err(|_| not_http(format!("its Content-Length is `{length}`")))?;
@@ -80,7 +88,8 @@ mod tests {
         let with_length = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
         let chunked = "HTTP/1.1 200 OK\r\ntransfer-encoding: Chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n";
         let empty = "HTTP/1.1 204 No Content\r\n\r\n";
-        for whole in [with_length, chunked, empty] {
+        let informed = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+        for whole in [with_length, chunked, empty, informed] {
             assert_eq!(of(whole), Ok(Some(whole.len())), "{whole}");
             for short in 0..whole.len() {
                 assert_eq!(of(&whole[..short]), Ok(None), "{}", &whole[..short]);
@@ -97,6 +106,10 @@ mod tests {
             ("HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n", "closes the connection"),
             ("HTTP/1.1 200 OK\r\n\r\n", "closes the connection"),
             ("HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n", "`many`"),
+            (
+                "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
+                "more than one Content-Length",
+            ),
             ("SSH-2.0-OpenSSH\r\n", "no HTTP/1.1 response"),
             ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n", "no HTTP/1.1 response"),
             (

@@ -7,12 +7,12 @@ use crate::calibrate::summary::{Run, RunMean, Series};
 use crate::error::CalibrateError;
 use crate::requests::experiment::Gap;
 use crate::requests::rounds::Target;
+use crate::requests::source::Request;
 use crate::run::proximity::Proximity;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::time::{Duration, Instant};
 use warmcore_costs::program::ProgramTimes;
 use warmcore_costs::socket::SoftirqCpu;
-use warmcore_units::Nanos;
 
 /// A situation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,13 +31,17 @@ pub(crate) struct ProgramRounds<'a> {
     /// The share of a processor that the program uses by itself.
     idle_share: f64,
     pub(crate) tally: RunCounts,
+    /// Requests that began while the machine stood still.
+    pub(crate) stalled: usize,
     /// Why sources had no real-time priority, if they had none.
     pub(crate) without_priority: Option<String>,
 }
 
 struct Entry {
     experiment: Experiment,
+    idle: Series,
     delay: Series,
+    median: Series,
     call: Series,
     program_cpu: Series,
     sent: usize,
@@ -55,7 +59,9 @@ impl<'a> ProgramRounds<'a> {
     ) -> Self {
         let entry = |experiment| Entry {
             experiment,
+            idle: Series::default(),
             delay: Series::default(),
+            median: Series::default(),
             call: Series::default(),
             program_cpu: Series::default(),
             sent: 0,
@@ -65,19 +71,18 @@ impl<'a> ProgramRounds<'a> {
         };
         let entries = experiments.into_iter().map(entry).collect();
         let tally = RunCounts::default();
-        Self { context, target, entries, idle_share, tally, without_priority: None }
+        Self { context, target, entries, idle_share, tally, stalled: 0, without_priority: None }
     }
 
     /// The times of each situation with at least two runs.
     pub(crate) fn times(&self) -> Vec<ProgramTimes> {
         let row = |entry: &Entry| {
             let value = |series: &Series| series.measured(self.target.relative, &Proximity::ANY);
-            let delay = value(&entry.delay)?;
-            let gap = Nanos::from_micros(f64::from(entry.experiment.gap.0));
             Some(ProgramTimes {
                 softirq_cpu: entry.experiment.softirq,
-                idle: (gap - delay.mean).max(Nanos::ZERO),
-                delay,
+                idle: value(&entry.idle)?.mean,
+                delay: value(&entry.delay)?,
+                median: value(&entry.median)?,
                 call: value(&entry.call)?,
                 program_cpu: value(&entry.program_cpu)?,
                 lost: entry.lost as f64 / entry.sent.max(1) as f64,
@@ -88,27 +93,48 @@ impl<'a> ProgramRounds<'a> {
 }
 
 impl Entry {
-    /// Takes the values of a run, of a program that uses this share of a processor by itself.
-    fn take(&mut self, ran: &Ran, idle_share: f64, tally: &mut RunCounts) {
+    /// Takes the values of a run, of a program that uses this share of a processor by itself. Returns how many requests began
+    /// while the machine stood still.
+    fn take(&mut self, ran: &Ran, idle_share: f64, tally: &mut RunCounts) -> usize {
         let answered = ran.requests.iter().filter_map(|request| Some((request, request.replied?.0)));
         let count = answered.clone().count();
         self.sent += ran.requests.len();
         self.lost += ran.requests.len() - count;
-        let delays = answered.clone().map(|(request, reply)| reply - request.due).collect();
-        let calls = answered.map(|(request, _)| request.ended - request.began).collect();
-        for (series, times) in [(&mut self.delay, delays), (&mut self.call, calls)] {
-            if let Some(RunMean { mean, packets, set_aside }) = RunMean::new(times) {
-                series.push(Run { value: mean, disturbed: false, readings: None });
-                tally.packets += (packets + set_aside) as u64;
-                tally.packets_set_aside += set_aside as u64;
-            }
+        let calls = answered.clone().map(|(request, _)| request.ended - request.began).collect();
+        if let Some(RunMean { mean, packets, set_aside }) = RunMean::new(calls) {
+            self.call.push(whole(mean));
+            tally.packets += (packets + set_aside) as u64;
+            tally.packets_set_aside += set_aside as u64;
+        }
+        // What the program takes long for counts. What a call was kept from does not.
+        let stalled = |request: &Request| request.ended - request.began > STALL;
+        let undisturbed = answered.clone().filter(|(request, _)| !stalled(request));
+        let mut delays: Vec<f64> = undisturbed.map(|(request, reply)| reply - request.began).collect();
+        delays.sort_by(f64::total_cmp);
+        if let Some(&median) = delays.get(delays.len() / 2) {
+            self.median.push(whole(median));
+            self.delay.push(whole(delays.iter().sum::<f64>() / delays.len() as f64));
+        }
+        let pause = |pair: &[Request]| Some(pair[1].began - pair[0].replied?.0);
+        let mut pauses: Vec<f64> = ran.requests.windows(2).filter_map(pause).collect();
+        pauses.sort_by(f64::total_cmp);
+        if let Some(pause) = pauses.get(pauses.len() / 2) {
+            self.idle.push(whole(pause.max(0.0)));
         }
         if count > 0 {
             let own = idle_share * ran.long.as_nanos() as f64;
-            let each = ((ran.program_cpu.0 - own) / count as f64).max(0.0);
-            self.program_cpu.push(Run { value: each, disturbed: false, readings: None });
+            self.program_cpu.push(whole(((ran.program_cpu.0 - own) / count as f64).max(0.0)));
         }
+        count - delays.len()
     }
+}
+
+/// A call that takes longer than this was kept from running, though its thread outranks all others, in nanoseconds.
+const STALL: f64 = 400e3;
+
+/// A run that counts.
+const fn whole(value: f64) -> Run {
+    Run { value, disturbed: false, readings: None }
 }
 
 impl Interleaved for ProgramRounds<'_> {
@@ -142,7 +168,7 @@ impl Interleaved for ProgramRounds<'_> {
         self.tally.runs += 1;
         let ran = self.context.run(entry.experiment)?;
         entry.cost = began.elapsed();
-        entry.take(&ran, self.idle_share, &mut self.tally);
+        self.stalled += entry.take(&ran, self.idle_share, &mut self.tally);
         self.without_priority = ran.without_priority.or(self.without_priority.take());
         Ok(())
     }

@@ -6,32 +6,41 @@ use super::rounds::Experiment;
 use super::served::ServedProgram;
 use super::{Asked, http};
 use crate::error::RunError;
-use crate::requests::schedule::{Due, spaced};
 use crate::requests::source::Request;
 use crate::sockets::error::SocketError;
 use crate::sockets::processors::Processors;
 use crate::sockets::site::Site;
 use core::sync::atomic::{AtomicBool, Ordering};
 use core::time::Duration;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::thread;
 use warmcore_linux::{pin_to, realtime};
 use warmcore_units::{CpuId, Nanos};
 
-/// Connections of the source, which take turns.
-const CONNECTIONS: usize = 16;
+/// UDP sockets of the source, which take turns: the program sees so many peers.
+const PEERS: usize = 16;
 /// Requests before anything counts.
 pub(crate) const WARM_UP: usize = 200;
-/// A request whose delay is a smaller fraction of the interval between two comes alone.
-pub(super) const ALONE: f64 = 0.5;
+/// Between them.
+const WARM_UP_GAP: Duration = Duration::from_millis(1);
+/// A program that has answered none of so many does not answer.
+const MUTE: usize = 5;
+/// A program that takes longer for a request is not measured.
+pub(crate) const SLOWEST: Duration = Duration::from_millis(25);
 /// Until all threads sleep.
 const QUIET: Duration = Duration::from_millis(2);
-/// How long the last replies are waited for.
-const LAST: Duration = Duration::from_millis(200);
+/// A reply that takes longer is lost.
+const LOST: Duration = Duration::from_millis(200);
 /// The first replies may take longer: the program loads what it needs.
 const FIRST: Duration = Duration::from_secs(1);
+/// Between looks for a reply that is late.
+const LOOK: Duration = Duration::from_micros(50);
 /// How long a program is watched while nobody asks it anything.
 const IDLE: Duration = Duration::from_millis(500);
+/// Approximate length of a run.
+const RUN: Duration = Duration::from_millis(60);
+/// The fewest and the most requests of a run.
+const REQUESTS: (usize, usize) = (15, 200);
 
 /// What all runs share.
 pub(crate) struct Context<'a> {
@@ -39,6 +48,8 @@ pub(crate) struct Context<'a> {
     processors: &'a Processors,
     asked: &'a Asked,
     program: RefCell<ServedProgram>,
+    /// How long a request takes that comes alone.
+    alone: Cell<Duration>,
     stop: &'a AtomicBool,
 }
 
@@ -61,7 +72,8 @@ impl<'a> Context<'a> {
         program: ServedProgram,
         stop: &'a AtomicBool,
     ) -> Self {
-        Self { site, processors, asked, program: RefCell::new(program), stop }
+        let (program, alone) = (RefCell::new(program), Cell::new(Duration::ZERO));
+        Self { site, processors, asked, program, alone, stop }
     }
 
     pub(crate) fn name(&self) -> String {
@@ -72,30 +84,27 @@ impl<'a> Context<'a> {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// Sends requests until the program has its caches and threads. Returns how long a request takes that comes alone: the
-    /// median of those sent at the shortest interval at which they do.
+    /// Sends requests until the program has its caches and threads.
     ///
     /// # Errors
     /// If it answers none, or takes too long for each.
-    pub(crate) fn warm_up(&self) -> Result<Duration, RunError> {
-        let mut median = 0.0;
-        for (requests, gap) in [(WARM_UP, 1), (WARM_UP / 4, 10), (WARM_UP / 10, 50)] {
-            let due = spaced(requests, Duration::from_millis(gap), CONNECTIONS);
-            let ran = self.send(&due, self.processors.reader, FIRST)?;
-            let mut delays: Vec<f64> =
-                ran.requests.iter().filter_map(|request| Some(request.replied?.0 - request.due)).collect();
-            delays.sort_by(f64::total_cmp);
-            if self.is_stopped() {
-                return Ok(Duration::ZERO);
-            }
-            median = *delays
-                .get(delays.len() / 2)
-                .ok_or_else(|| ServedProgramError::Mute { program: self.name() })?;
-            if median < ALONE * 1e6 * gap as f64 {
-                return Ok(Duration::from_nanos(median as u64));
-            }
+    pub(crate) fn warm_up(&self) -> Result<(), RunError> {
+        let ran = self.send(WARM_UP, WARM_UP_GAP, self.processors.reader, FIRST)?;
+        let delay = |request: &Request| Some(request.replied?.0 - request.began);
+        let mut delays: Vec<f64> = ran.requests.iter().filter_map(delay).collect();
+        delays.sort_by(f64::total_cmp);
+        if self.is_stopped() {
+            return Ok(());
         }
-        Err(ServedProgramError::Slow { program: self.name(), delay: Nanos(median) }.into())
+        let program = self.name();
+        let Some(&median) = delays.get(delays.len() / 2) else {
+            return Err(ServedProgramError::Mute { program, requests: ran.requests.len() }.into());
+        };
+        if median > SLOWEST.as_nanos() as f64 {
+            return Err(ServedProgramError::Slow { program, delay: Nanos(median) }.into());
+        }
+        self.alone.set(Duration::from_nanos(median as u64));
+        Ok(())
     }
 
     /// The share of a processor that the program uses when nobody asks it anything.
@@ -108,24 +117,24 @@ impl<'a> Context<'a> {
 
     /// Makes one run.
     pub(crate) fn run(&self, experiment: Experiment) -> Result<Ran, RunError> {
-        let due = spaced(experiment.gap.requests(), experiment.gap.time(), CONNECTIONS);
-        self.send(&due, self.processors.get(experiment.softirq), LAST)
+        let gap = experiment.gap.time();
+        let each = (gap + self.alone.get()).as_nanos().max(1);
+        let requests = ((RUN.as_nanos() / each) as usize).clamp(REQUESTS.0, REQUESTS.1);
+        self.send(requests, gap, self.processors.get(experiment.softirq), LOST)
     }
 
-    fn send(&self, due: &[Due], cpu: CpuId, last: Duration) -> Result<Ran, RunError> {
+    /// Sends so many `requests` from `cpu`, each `gap` after the reply of the one before.
+    fn send(&self, requests: usize, gap: Duration, cpu: CpuId, lost: Duration) -> Result<Ran, RunError> {
         let address = self.program.borrow().address;
-        let connections = (0..CONNECTIONS).map(|_| Connection::open(self.site, address, self.asked));
-        let mut source = Source {
-            connections: connections.collect::<Result<_, _>>()?,
-            waiting: vec![None; CONNECTIONS],
-            buffer: Vec::new(),
-            asked: self.asked,
-            get: match self.asked {
-                Asked::Http(path) => http::get(path, &address.to_string()),
-                Asked::Datagrams(_) => Vec::new(),
-            },
-            reopen: &|| Connection::open(self.site, address, self.asked),
+        let open = || Connection::open(self.site, address, self.asked);
+        // A server that serves one connection at a time has one.
+        let (count, get) = match self.asked {
+            Asked::Http(path) => (1, http::get(path, &address.to_string())),
+            Asked::Datagrams(_) => (PEERS, Vec::new()),
         };
+        let connections = (0..count).map(|_| open()).collect::<Result<_, _>>()?;
+        let (asked, stop) = (self.asked, self.stop);
+        let mut source = Source { connections, buffer: Vec::new(), asked, get, lost, open: &open, stop };
         thread::sleep(QUIET);
         let before = self.program.borrow().cpu_time();
         let start = realtime::now() + QUIET;
@@ -133,7 +142,7 @@ impl<'a> Context<'a> {
             let sender = scope.spawn(|| -> Result<_, RunError> {
                 let _pinned = pin_to(cpu)?;
                 let priority = realtime::RealTime::begin();
-                let requests = source.run(due, start, last, self.stop)?;
+                let requests = source.run(requests, gap, start)?;
                 Ok((requests, priority.err().map(|error| error.to_string())))
             });
             sender.join().unwrap_or(Err(RunError::Panicked))
@@ -146,75 +155,74 @@ impl<'a> Context<'a> {
     }
 }
 
-/// A source: connections, and the request that waits on each.
+/// A source, with one request under way at a time.
 struct Source<'a> {
     connections: Vec<Connection>,
-    waiting: Vec<Option<usize>>,
     buffer: Vec<u8>,
     asked: &'a Asked,
     /// The request of HTTP.
     get: Vec<u8>,
-    reopen: &'a (dyn Fn() -> Result<Connection, SocketError> + Sync),
+    /// A reply that takes longer is lost.
+    lost: Duration,
+    open: &'a (dyn Fn() -> Result<Connection, SocketError> + Sync),
+    stop: &'a AtomicBool,
 }
 
 impl Source<'_> {
-    /// Sends what is due, counted from `start`, and waits for the last replies. Says what became of each request.
-    fn run(
-        &mut self,
-        due: &[Due],
-        start: Duration,
-        last: Duration,
-        stop: &AtomicBool,
-    ) -> Result<Vec<Request>, RunError> {
+    /// Sends requests from `start` on. Says what became of each; due is when it was sent.
+    fn run(&mut self, count: usize, gap: Duration, start: Duration) -> Result<Vec<Request>, RunError> {
         let since = |moment| realtime::nanos_between(start, moment);
-        let mut requests: Vec<Request> = Vec::with_capacity(due.len());
-        for (number, Due { at, flow }) in due.iter().copied().enumerate() {
-            if stop.load(Ordering::Relaxed) {
+        let (mut requests, mut answered): (Vec<Request>, usize) = (Vec::with_capacity(count), 0);
+        let mut next = start;
+        for number in 0..count {
+            if self.stop.load(Ordering::Relaxed) || (answered == 0 && number >= MUTE) {
                 break;
             }
-            // The reply of this connection's last request has come long ago, or will not.
-            self.read(flow, start, &mut requests)?;
-            if self.waiting[flow].take().is_some() {
-                self.connections[flow] = (self.reopen)()?;
-            }
+            let flow = number % self.connections.len();
             let request: &[u8] = match self.asked {
                 Asked::Datagrams(payloads) => payloads.get(number as u64),
                 Asked::Http(_) => &self.get,
             };
-            let moment = start + at;
-            realtime::sleep_until(moment);
+            realtime::sleep_until(next);
             let began = realtime::now();
             let sent = self.connections[flow].send(request)?;
             let ended = realtime::now();
-            if sent {
-                self.waiting[flow] = Some(number);
+            next = ended + gap;
+            let reply = if sent { self.reply(flow, next)? } else { None };
+            answered += usize::from(reply.is_some());
+            match reply {
+                // It was there when the next one was to be sent.
+                Some(received) if received < next => next = next.max(received + gap),
+                Some(received) => next = received + gap,
+                None => {
+                    self.connections[flow] = (self.open)()?;
+                    next = realtime::now() + gap;
+                }
             }
             requests.push(Request {
                 flow,
-                due: since(moment),
+                due: since(began),
                 began: since(began),
                 ended: since(ended),
-                replied: None,
+                replied: reply.map(|received| (since(received), 0)),
             });
-        }
-        let last = realtime::now() + last;
-        while self.waiting.iter().any(Option::is_some)
-            && realtime::now() < last
-            && !stop.load(Ordering::Relaxed)
-        {
-            realtime::sleep_until(realtime::now() + Duration::from_micros(500));
-            (0..self.connections.len()).try_for_each(|flow| self.read(flow, start, &mut requests))?;
         }
         Ok(requests)
     }
 
-    /// Reads the reply of a connection, if it is there.
-    fn read(&mut self, flow: usize, start: Duration, requests: &mut [Request]) -> Result<(), RunError> {
-        let Some(number) = self.waiting[flow] else { return Ok(()) };
-        if let Some(received) = self.connections[flow].reply(&mut self.buffer)? {
-            self.waiting[flow] = None;
-            requests[number].replied = Some((realtime::nanos_between(start, received), 0));
+    /// When the reply came: looked for at `next`, and after that until it is lost. Before, its processor is the program's.
+    fn reply(&mut self, flow: usize, next: Duration) -> Result<Option<Duration>, RunError> {
+        let last = realtime::now() + self.lost;
+        let mut look = next;
+        loop {
+            realtime::sleep_until(look);
+            if let Some(received) = self.connections[flow].reply(&mut self.buffer)? {
+                return Ok(Some(received));
+            }
+            if realtime::now() > last || self.stop.load(Ordering::Relaxed) {
+                return Ok(None);
+            }
+            look = realtime::now() + LOOK;
         }
-        Ok(())
     }
 }

@@ -69,7 +69,7 @@ impl ServedProgram {
                 return Err(RunError::ServedProgram(elsewhere).into());
             }
             if began.elapsed() > Duration::from_secs(START) {
-                let deaf = ServedProgramError::Deaf { program, address, seconds: START };
+                let deaf = ServedProgramError::Deaf { program, address, seconds: START, transport };
                 return Err(RunError::ServedProgram(deaf).into());
             }
             thread::sleep(LOOK);

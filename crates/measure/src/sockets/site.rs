@@ -3,11 +3,15 @@
 use crate::sockets::error::SocketError;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpStream, UdpSocket};
+use std::time::Duration;
 use warmcore_costs::socket::Network;
 use warmcore_linux::net::lab::{Lab, LinkOptions};
 use warmcore_linux::net::{Datagrams, Namespace, TimedDatagrams, privilege_missing};
 use warmcore_topology::CpuSet;
 use warmcore_units::CpuId;
+
+/// How long a connection may take to open.
+const CONNECTING: Duration = Duration::from_secs(2);
 
 /// The network of a calibration. Nothing of it outlives this value, however the process ends.
 pub(crate) struct Site {
@@ -96,7 +100,8 @@ impl Site {
     /// A TCP connection to `address`. Writing and reading never wait.
     pub(crate) fn connect(&self, address: SocketAddr) -> Result<TcpStream, SocketError> {
         let namespace = self.lab.as_ref().map(|lab| &lab.far);
-        let stream = within(namespace, || TcpStream::connect(address)).and_then(|stream| stream);
+        let stream =
+            within(namespace, || TcpStream::connect_timeout(&address, CONNECTING)).and_then(|stream| stream);
         let stream = stream.map_err(SocketError::doing("connecting"))?;
         let set_up = stream.set_nodelay(true).and_then(|()| stream.set_nonblocking(true));
         set_up.map_err(SocketError::doing("setting up"))?;

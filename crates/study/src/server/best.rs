@@ -21,15 +21,17 @@ pub struct Best {
     pub measured: ServerPolicy,
     /// How much more the worst measured, as a fraction of the best.
     pub spread: f64,
+    /// Whether the intervals of the best and the worst are apart.
+    pub distinct: bool,
     /// How much more the predicted one measured than the best.
     pub regret: f64,
 }
 
 impl Best {
-    /// Whether policies differ enough for one to be called best.
+    /// Whether policies differ enough for one to be called best, and by more than their intervals.
     #[must_use]
     pub fn matters(&self) -> bool {
-        self.spread > EQUAL
+        self.distinct && self.spread > EQUAL
     }
 
     /// Whether the predicted one is as good as the best.
@@ -51,9 +53,11 @@ fn best_at(comparison: &ServerComparison, index: usize, quantity: JudgedQuantity
     let values = |point: &ServerPoint| {
         point.unjudged().is_none().then_some(())?;
         let value = |figures| quantity.value_in(figures).mean.0;
-        Some((value(point.predicted.as_ref()?), value(point.measured.as_ref()?)))
+        let measured = point.measured.as_ref()?;
+        let half = quantity.value_in(measured).half();
+        Some((value(point.predicted.as_ref()?), value(measured), half))
     };
-    let points: Vec<(ServerPolicy, (f64, f64))> = comparison
+    let points: Vec<(ServerPolicy, (f64, f64, f64))> = comparison
         .compared
         .iter()
         .filter_map(|compared| Some((compared.policy, values(compared.points.get(index)?)?)))
@@ -63,13 +67,14 @@ fn best_at(comparison: &ServerComparison, index: usize, quantity: JudgedQuantity
     }
     let predicted = points.iter().min_by(|one, other| one.1.0.total_cmp(&other.1.0))?;
     let measured = points.iter().min_by(|one, other| one.1.1.total_cmp(&other.1.1))?;
-    let worst = points.iter().map(|(_, values)| values.1).fold(0.0, f64::max);
+    let worst = points.iter().max_by(|one, other| one.1.1.total_cmp(&other.1.1))?;
     Some(Best {
         rate: comparison.compared[0].points[index].rate,
         quantity,
         predicted: predicted.0,
         measured: measured.0,
-        spread: worst / measured.1.1 - 1.0,
+        spread: worst.1.1 / measured.1.1 - 1.0,
+        distinct: worst.1.1 - measured.1.1 > worst.1.2.hypot(measured.1.2),
         regret: predicted.1.1 / measured.1.1 - 1.0,
     })
 }

@@ -7,6 +7,7 @@ use crate::compare::{Loads, Progress};
 use core::time::Duration;
 use std::sync::atomic::{AtomicBool, Ordering};
 use warmcore_costs::ServerCosts;
+use warmcore_costs::server::AloneTimes;
 use warmcore_measure::RunError;
 use warmcore_measure::requests::load::{Load, LoadFigures, LoadSite};
 use warmcore_measure::requests::service::Service;
@@ -144,6 +145,7 @@ pub fn compare(
     let empty = |(&policy, capacity)| ComparedPolicy { policy, capacity, points: Vec::new() };
     let mut compared: Vec<ComparedPolicy> = request.policies.iter().zip(capacities).map(empty).collect();
     let mut notes = bench.notes();
+    notes.extend(poorly_known(costs));
     for (index, &rate) in rates.iter().enumerate() {
         let mut runs: Vec<Vec<LoadFigures>> = vec![Vec::new(); compared.len()];
         for round in 0..ROUNDS {
@@ -175,6 +177,22 @@ pub fn compare(
     }
     Ok(ServerComparison { compared, notes })
 }
+
+/// A warning if the costs are known so badly that predictions say little.
+fn poorly_known(costs: &ServerCosts) -> Option<String> {
+    let relative = |row: &AloneTimes| Some(row.worker_cpu.half_width?.0 / row.worker_cpu.mean.0);
+    let mut all: Vec<f64> = costs.alone.iter().filter_map(relative).collect();
+    all.sort_by(f64::total_cmp);
+    let median = all.get(all.len() / 2).filter(|median| **median > POORLY_KNOWN)?;
+    Some(format!(
+        "the costs are known to ± {:.0}% in half of the situations: the machine had other work when they were measured, so \
+         capacities and predictions are uncertain, and loads given as fractions lie elsewhere; measure again when it is idle",
+        median * 100.0
+    ))
+}
+
+/// A median half-width of the costs, as a fraction of the mean, above which a reader is warned. On an idle machine it is a tenth.
+const POORLY_KNOWN: f64 = 0.3;
 
 fn without_priority(runs: &[LoadFigures]) -> Option<String> {
     let reason = runs.iter().find_map(|run| run.without_priority.as_ref())?;

@@ -92,6 +92,7 @@ impl ServerBench for Exact<'_> {
             shares: vec![0.5, 0.5],
             requests: 1_000,
             lost: 0,
+            unanswered: 0,
             disturbed: 0.0,
             delay: delay.mean * noise * self.delay,
             p50: p50.mean,

@@ -73,7 +73,7 @@ pub fn headline(comparison: &ServerComparison) -> String {
     };
     let mut text = format!(
         "The mean delay was predicted within {limit:.0}% at {} of {judged} points, the processor time at {}. Intervals \
-         included, {} points are good in both, {} are off, and {} are undecided.",
+         included, good in both: {}; off: {}; undecided: {}.",
         within(JudgedQuantity::Delay),
         within(JudgedQuantity::Cpu),
         count(Judgement::Good),
@@ -131,7 +131,7 @@ fn statement(compared: &ComparedPolicy) -> Statement {
         }
     });
     Statement {
-        text: format!("With {}: {good} of {} points are good.", in_words(compared.policy), judged().count()),
+        text: format!("With {}: good points {good} of {}.", in_words(compared.policy), judged().count()),
         evidence: evidence.collect(),
         confidence: Confidence {
             level: if undecided == 0 { ConfidenceLevel::High } else { ConfidenceLevel::Moderate },
