@@ -35,7 +35,8 @@ pub trait Driver {
 pub struct QueueRequest<'a> {
     /// Number of queues: one for all workers, or one for each.
     pub queues: u32,
-    /// By stream: the queue on which its packets should arrive, if the driver can steer them.
+    /// By stream: the queue on which its packets should arrive, if the driver can steer them. A driver that cannot
+    /// has the stream chosen by the queue, as [`device`] does.
     pub steering: &'a [u32],
 }
 

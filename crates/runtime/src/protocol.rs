@@ -73,6 +73,14 @@ impl Protocol {
         }
     }
 
+    /// Lets the next stream get a free number below `limit` that `fits`, if there is one.
+    pub(crate) fn prefer(&mut self, limit: usize, fits: impl Fn(StreamId) -> bool) {
+        match &mut self.form {
+            Form::Locking(stack) => stack.prefer(limit, fits),
+            Form::Independent(stacks, _) | Form::Hybrid(stacks) => stacks.prefer(limit, fits),
+        }
+    }
+
     /// Closes a stream whose conversation is over. Returns whether it was.
     pub(crate) fn close_if_idle(&mut self, stream: StreamId) -> Result<bool, CloseError> {
         match &mut self.form {

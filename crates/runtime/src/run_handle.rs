@@ -20,6 +20,14 @@ use std::time::{Duration, Instant};
 use warmcore_stack::{Flow, OpenError};
 use warmcore_units::{CpuId, Nanos, StreamId};
 
+/// A flow that wants a stream.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NewFlow {
+    pub(crate) flow: Flow,
+    /// The queue on which its packets arrive, if that is known.
+    pub(crate) queue: Option<usize>,
+}
+
 /// A handle to a running run.
 pub struct RunHandle<'a> {
     pub(crate) clock: &'a Clock,
@@ -162,27 +170,32 @@ impl<'a> RunHandle<'a> {
     /// # Errors
     /// If the stream is already open, cannot exist, or exceeds the limit; or if the run has ended.
     pub fn open(&self, flow: &Flow) -> Result<StreamId, OpenStreamError> {
-        let opened = self.open_each(core::slice::from_ref(flow), &mut || None, &mut Vec::new());
+        let opened = self.open_each(&[NewFlow { flow: *flow, queue: None }], &mut || None, &mut Vec::new());
         opened.into_iter().next().unwrap_or(Err(OpenStreamError::Ended))
     }
 
     /// Opens a stream for each of `flows`, in one pause. When all are in use, streams that `spare` names are closed and
-    /// added to `closed`. Empty if the run has ended.
+    /// added to `closed`. A flow gets a stream whose home polls the flow's queue, while one is free: its packets need not
+    /// be forwarded then. Empty if the run has ended.
     pub(crate) fn open_each(
         &self,
-        flows: &[Flow],
+        flows: &[NewFlow],
         spare: &mut dyn FnMut() -> Option<StreamId>,
         closed: &mut Vec<StreamId>,
     ) -> Vec<Result<StreamId, OpenStreamError>> {
         let limit = self.streams.limit();
         let opened = self.change(|protocol| {
-            let open = |flow: &Flow| {
+            let open = |NewFlow { flow, queue }: &NewFlow| {
                 while protocol.next_stream().index() >= limit {
                     let stream = spare().ok_or(OpenStreamError::TooMany { limit })?;
                     if protocol.close_if_idle(stream) == Ok(true) {
                         self.handler.closed(stream);
                         closed.push(stream);
                     }
+                }
+                if let Some(queue) = *queue {
+                    let queues = self.queues.len();
+                    protocol.prefer(limit, |stream| self.streams.home(stream).index() % queues == queue);
                 }
                 let stream = protocol.next_stream();
                 self.streams.renew(stream);

@@ -45,6 +45,8 @@ pub struct Block {
     pub failed: u64,
     /// Answers that could not be sent.
     pub unanswered: u64,
+    /// Packets received here and forwarded to the worker that is the home of their stream.
+    pub forwarded: u64,
     /// How often the worker was stalled, and for how long at most.
     pub stalls: Stalls,
     /// The last processor on which the worker was found that was not its own: somebody moved the
@@ -153,6 +155,7 @@ impl Block {
         self.overflowed += other.overflowed;
         self.failed += other.failed;
         self.unanswered += other.unanswered;
+        self.forwarded += other.forwarded;
         self.stalls.count += other.stalls.count;
         self.stalls.longest = self.stalls.longest.max(other.stalls.longest);
         self.moved = other.moved.or(self.moved);
@@ -214,6 +217,11 @@ impl Tally {
     #[cold]
     pub(crate) fn unanswered(&mut self) {
         self.block.unanswered += 1;
+    }
+
+    #[inline]
+    pub(crate) fn forwarded(&mut self) {
+        self.block.forwarded += 1;
     }
 
     /// Records that the worker runs on `cpu`, which is not its own.

@@ -16,7 +16,7 @@ pub(crate) struct Directory<P> {
     by_key: HashMap<FlowKey, StreamId>,
     /// Indexed by stream identifier.
     streams: Vec<Option<(Flow, P)>>,
-    /// Identifiers of streams that have been closed.
+    /// The identifiers below `streams.len()` that no stream has. The last is given first.
     vacant: Vec<StreamId>,
 }
 
@@ -44,6 +44,19 @@ impl<P: Copy> Directory<P> {
     /// The identifier that the next stream gets.
     pub(crate) fn next(&self) -> StreamId {
         self.vacant.last().copied().unwrap_or_else(|| StreamId::from(self.streams.len()))
+    }
+
+    /// Lets the next stream get a free identifier below `limit` that `fits`. Nothing changes if there is none.
+    pub(crate) fn prefer(&mut self, limit: usize, fits: impl Fn(StreamId) -> bool) {
+        if let Some(position) = self.vacant.iter().rposition(|stream| fits(*stream)) {
+            let stream = self.vacant.remove(position);
+            return self.vacant.push(stream);
+        }
+        let new = self.streams.len();
+        if let Some(fitting) = (new..limit).find(|number| fits(StreamId::from(*number))) {
+            self.streams.resize(fitting + 1, None);
+            self.vacant.extend((new..fitting).rev().chain([fitting]).map(StreamId::from));
+        }
     }
 
     /// Removes a stream, and returns its flow and place.

@@ -185,10 +185,16 @@ impl IndependentStacks {
         }
     }
 
-    /// The identifier that the next stream gets: that of the stream closed last, or a new one.
+    /// The identifier that the next stream gets: a [preferred](Self::prefer) one, that of the stream closed last, or a
+    /// new one.
     #[must_use]
     pub fn next_stream(&self) -> StreamId {
         self.streams.next()
+    }
+
+    /// Lets the next stream get a free identifier below `limit` that `fits`, if there is one.
+    pub fn prefer(&mut self, limit: usize, fits: impl Fn(StreamId) -> bool) {
+        self.streams.prefer(limit, fits);
     }
 
     /// The open stream that has this 5-tuple, and where it can be received.

@@ -90,6 +90,8 @@ struct PacketCounts {
     lost: u64,
     /// Of those delivered: whose answer could not be sent.
     unanswered: u64,
+    /// Received by one worker and forwarded to another, the home of their stream.
+    forwarded: u64,
     /// Idle streams that were closed for new senders, and senders that were refused for want of one; null from memory.
     streams_closed: Option<u64>,
     senders_refused: Option<u64>,
@@ -201,6 +203,7 @@ impl PacketCounts {
             given_up: report.given_up,
             lost: report.lost,
             unanswered: total.unanswered,
+            forwarded: total.forwarded,
             streams_closed: senders.map(|senders| senders.closed),
             senders_refused: senders.map(|senders| senders.refused),
         }

@@ -161,8 +161,18 @@ fn books(finished: &Finished, total: &Block) -> String {
         others.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}"));
     let all: Vec<String> =
         [format!("{} delivered", total.packets())].into_iter().chain(refused).chain(others).collect();
+    let forwarded = match total.forwarded {
+        0 => String::new(),
+        packets => {
+            format!(" {packets} were forwarded from the worker that received them to that of their stream.")
+        }
+    };
     let senders = senders(finished.senders.unwrap_or_default());
-    format!("Of {} packets: {}.{senders}", finished.setup.driver.received() + report.lost, all.join(", "))
+    format!(
+        "Of {} packets: {}.{forwarded}{senders}",
+        finished.setup.driver.received() + report.lost,
+        all.join(", ")
+    )
 }
 
 /// What became of senders when all streams were in use.

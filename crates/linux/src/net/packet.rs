@@ -21,6 +21,10 @@ use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
+/// What is refused if a socket cannot be opened, and the privilege that may be missing.
+const OPENING: &str = "opening a packet socket";
+const PRIVILEGE: &str = "CAP_NET_RAW";
+
 /// Options of a [`PacketSocket`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PacketOptions {
@@ -105,9 +109,28 @@ impl PacketSocket {
     /// If the capability `CAP_NET_RAW` is missing, there is no such interface or it is down, an
     /// option is out of range, or the group's other sockets have other options.
     pub fn open(name: &str, options: &PacketOptions) -> Result<Self, DeviceError> {
+        let socket = Self::join(name, options)?;
+        socket.accept(options)?;
+        Ok(socket)
+    }
+
+    /// Opens `number` packet sockets of one [`Fanout`] group. None receives a frame before all have joined, so that
+    /// the kernel's choice of a frame's socket is the same from the first frame on.
+    ///
+    /// # Errors
+    /// As for [`open`](Self::open).
+    pub fn open_group(name: &str, options: &PacketOptions, number: usize) -> Result<Vec<Self>, DeviceError> {
+        let sockets: Vec<Self> =
+            (0..number).map(|_| Self::join(name, options)).collect::<Result<_, DeviceError>>()?;
+        sockets.iter().try_for_each(|socket| socket.accept(options))?;
+        Ok(sockets)
+    }
+
+    /// Opens a packet socket that has joined its group, and rejects all frames.
+    fn join(name: &str, options: &PacketOptions) -> Result<Self, DeviceError> {
         options.filter.check()?;
         let interface = Interface::find(name)?.require_up()?;
-        let refused = DeviceError::from_kernel("opening a packet socket", &interface.name, "CAP_NET_RAW");
+        let refused = DeviceError::from_kernel(OPENING, &interface.name, PRIVILEGE);
         let longest = options.longest_frame.unwrap_or_else(|| interface.longest_frame());
         let layout = RingLayout::new(options.slots, longest)?;
         let socket = unbound_socket().map_err(&refused)?;
@@ -115,6 +138,12 @@ impl PacketSocket {
         join(&socket, &interface, options).map_err(&refused)?;
         let outgoing = Outgoing::new(&interface);
         Ok(Self { ring, socket, interface, outgoing, dropped: 0, truncated: 0 })
+    }
+
+    /// Receives the frames that the options ask for from now on.
+    fn accept(&self, options: &PacketOptions) -> Result<(), DeviceError> {
+        let refused = DeviceError::from_kernel(OPENING, &self.interface.name, PRIVILEGE);
+        kernel::attach_filter(&self.socket, &options.filter.classic()).map_err(refused)
     }
 
     /// The interface, as it was when the socket was opened.
@@ -133,7 +162,7 @@ fn unbound_socket() -> Result<OwnedFd, Errno> {
     Ok(socket)
 }
 
-/// Binds the socket and joins its group. A filter rejects all frames until the setup is complete;
+/// Binds the socket and joins its group. A filter rejects all frames until another is attached;
 /// otherwise the group's frames would be received twice meanwhile.
 fn join(socket: &OwnedFd, interface: &Interface, options: &PacketOptions) -> Result<(), Errno> {
     kernel::attach_filter(socket, &Filter::classic_nothing())?;
@@ -143,7 +172,7 @@ fn join(socket: &OwnedFd, interface: &Interface, options: &PacketOptions) -> Res
     if let Some(fanout) = options.fanout {
         kernel::set_option(socket, SOL_PACKET, libc::PACKET_FANOUT, &fanout.word(options.ignore_outgoing))?;
     }
-    kernel::attach_filter(socket, &options.filter.classic())
+    Ok(())
 }
 
 impl Fanout {

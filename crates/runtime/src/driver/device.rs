@@ -8,6 +8,10 @@
 //! have ended: when all streams are in use, the one that has been idle for longest is closed
 //! ([`NewSenders::close_after`]).
 //!
+//! Frames cannot be steered to the home of their stream, so a sender gets a stream whose home polls the queue on
+//! which its first frame arrived. The packet socket's fanout by flow hash, and the hash of a card, keep a sender
+//! on one queue, so nothing is forwarded from worker to worker. If no such stream is left, the sender gets any.
+//!
 //! A packet's delay counts from when it is received here, because the kernel does not say when it
 //! arrived.
 
@@ -17,7 +21,8 @@ mod senders;
 pub use senders::{NewSenders, SenderCounts};
 
 use super::{Driver, DriverError, Opened, Queue, QueueRequest};
-use queue::DeviceQueue;
+use crate::run_handle::NewFlow;
+use queue::{Announcements, DeviceQueue};
 use senders::OpenFlows;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
@@ -39,7 +44,7 @@ struct Device {
     interface: String,
     local: LocalEndpoint,
     open_flows: Arc<OpenFlows>,
-    announcements: Sender<Flow>,
+    announcements: Sender<NewFlow>,
 }
 
 /// The address and port that this driver answers for.
@@ -116,15 +121,17 @@ impl Device {
 
     fn queue<D: warmcore_linux::net::FrameDevice + 'static>(
         &self,
+        queue: usize,
         device: D,
         mac: [u8; 6],
     ) -> Box<dyn Queue> {
-        let (open_flows, announcements) = (Arc::clone(&self.open_flows), self.announcements.clone());
+        let open_flows = Arc::clone(&self.open_flows);
+        let announcements = Announcements { queue, sender: self.announcements.clone() };
         let driver = name(self.kind);
         Box::new(DeviceQueue::new(driver, device, self.local, LinkAddress(mac), open_flows, announcements))
     }
 
-    /// Packet sockets that share the frames by flow hash.
+    /// Packet sockets that share the frames by flow hash: those of one sender all go to the same socket.
     fn packet_sockets(&self, wanted: u32) -> Queues {
         // Fanout groups of one namespace must differ, so the group is the process id.
         let group = Fanout { group: std::process::id() as u16, mode: FanoutMode::FlowHash };
@@ -133,12 +140,12 @@ impl Device {
             fanout: (wanted > 1).then_some(group),
             ..PacketOptions::default()
         };
-        let open = |_| {
-            let socket = PacketSocket::open(&self.interface, &options)?;
+        let sockets = PacketSocket::open_group(&self.interface, &options, wanted as usize)?;
+        let queue = |(queue, socket): (usize, PacketSocket)| {
             let mac = socket.interface().mac;
-            Ok(self.queue(socket, mac))
+            self.queue(queue, socket, mac)
         };
-        (0..wanted).map(open).collect()
+        Ok(sockets.into_iter().enumerate().map(queue).collect())
     }
 
     /// An XDP socket for each receive queue of the interface.
@@ -155,7 +162,7 @@ impl Device {
         let attached = XdpInterface::attach(&self.interface, &self.filter(), AttachMode::Best)?;
         let open = |queue| {
             let socket = attached.socket(queue, XdpOptions::default())?;
-            Ok(self.queue(socket, attached.interface().mac))
+            Ok(self.queue(queue as usize, socket, attached.interface().mac))
         };
         (0..there).map(open).collect()
     }
@@ -163,7 +170,7 @@ impl Device {
     fn tun(&self, wanted: u32) -> Queues {
         let header = TunHeader::default();
         let options = TunOptions { mode: TunMode::Ip(header), several_queues: wanted > 1 };
-        let open = |_| Ok(self.queue(Tun::open(&self.interface, options)?, header.destination));
-        (0..wanted).map(open).collect()
+        let open = |queue| Ok(self.queue(queue, Tun::open(&self.interface, options)?, header.destination));
+        (0..wanted as usize).map(open).collect()
     }
 }

@@ -93,7 +93,10 @@ impl<P: Policy, W: Waiting<Job = Packet>> Worker<'_, '_, P, W> {
     /// Forwards `packet` to `owner`, whose scheduler it belongs to.
     pub(super) fn forward(&mut self, owner: CpuId, packet: Packet) {
         match self.shared.mailboxes[owner.index()].forwarded.push(packet) {
-            Ok(()) => self.to_wake.push(owner),
+            Ok(()) => {
+                self.tally.forwarded();
+                self.to_wake.push(owner);
+            }
             Err(packet) => {
                 self.tally.overflowed(1);
                 self.recycle(packet.frame);

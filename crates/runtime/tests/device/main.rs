@@ -3,6 +3,7 @@
 //! sockets of this process or through `socat`.
 
 mod gone;
+mod homes;
 mod kernel;
 mod load;
 mod senders;

@@ -1,6 +1,6 @@
 //! More senders than streams.
 
-use crate::{PORT, TIMEOUT, scenario};
+use crate::{OURS, PORT, Peers, TIMEOUT, scenario};
 use std::net::{Ipv4Addr, UdpSocket};
 use std::thread;
 use std::time::Duration;
@@ -15,17 +15,23 @@ use warmcore_scenario::{DriverKind, Parallelism, ProcessorPolicy, Scheduling};
 const NEVER: Duration = Duration::from_secs(3600);
 
 /// A sender with a port of its own.
-struct Sender(UdpSocket);
+pub(crate) struct Sender(UdpSocket);
 
 impl Sender {
+    pub(crate) fn new(peers: Peers<'_>) -> Self {
+        let socket = peers.namespace.run(|| UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0))).unwrap().unwrap();
+        socket.connect((peers.address, PORT)).unwrap();
+        Self(socket)
+    }
+
     /// Whether a question is answered within `longest`.
     fn is_answered(&self, longest: Duration) -> bool {
         self.0.set_read_timeout(Some(longest)).unwrap();
-        self.0.send_to(b"who am I?", (crate::OURS, PORT)).unwrap();
+        self.0.send(b"who am I?").unwrap();
         self.0.recv(&mut [0; 16]).is_ok()
     }
 
-    fn ask(&self) {
+    pub(crate) fn ask(&self) {
         assert!(self.is_answered(TIMEOUT), "no answer");
     }
 }
@@ -42,7 +48,7 @@ fn serve(
         return None;
     }
     let lab = Lab::new(&LinkOptions::default()).unwrap_or_else(|error| panic!("{error}"));
-    let mut scenario = scenario(DriverKind::PacketSocket, approach, crate::OURS, &lab.link.near.name);
+    let mut scenario = scenario(DriverKind::PacketSocket, approach, OURS, &lab.link.near.name);
     scenario.traffic.streams = streams;
     if approach == Parallelism::Locking {
         scenario.scheduling = Scheduling { approach, policy: ProcessorPolicy::Mru, ..Scheduling::default() };
@@ -50,8 +56,8 @@ fn serve(
     let mut setup = Setup::new(&scenario, &Profile::sgi_challenge_xl()).unwrap();
     let mut new_senders = setup.new_senders.take().unwrap();
     new_senders.close_after(idle);
-    let far = &lab.far;
-    let sender = move || Sender(far.run(|| UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0))).unwrap().unwrap());
+    let peers = Peers { namespace: &lab.far, address: OURS };
+    let sender = move || Sender::new(peers);
     let attend = |watch: &RunHandle<'_>| {
         thread::scope(|scope| {
             let visit = scope.spawn(move || visit(&sender));

@@ -167,3 +167,30 @@ fn a_stack_that_does_not_exist_receives_nothing() {
     assert_eq!(outcome, Err(DropReason::LinkNoSession));
     assert_eq!(stacks.counters(StackId(1)), None);
 }
+
+/// Opens streams of even or odd identifiers below 6, as `odd` asks in turn, from made-up hosts from `host` on.
+fn open_preferred(stack: &mut SerialStack, host: u16, odd: &[bool]) -> Vec<u32> {
+    let open = |(host, odd): (u16, &bool)| {
+        stack.prefer(6, |stream| (stream.0 % 2 == 1) == *odd);
+        let next = stack.next_stream();
+        assert_eq!(stack.open(&Flow::synthetic(host)), Ok(next));
+        next.0
+    };
+    (host..).zip(odd).map(open).collect()
+}
+
+#[test]
+fn a_stream_gets_a_preferred_identifier_while_there_is_one() {
+    let mut stack = SerialStack::new(Config::default());
+    assert_eq!(open_preferred(&mut stack, 0, &[true, true, false, true, false]), [1, 3, 2, 5, 4]);
+    assert_eq!(open_preferred(&mut stack, 5, &[true]), [0], "no odd one is left");
+    assert_eq!(stack.next_stream(), StreamId(6));
+}
+
+#[test]
+fn a_closed_identifier_that_is_preferred_is_given_again() {
+    let mut stack = SerialStack::new(Config::default());
+    assert_eq!(open_preferred(&mut stack, 0, &[false, true, false, true]), [0, 1, 2, 3]);
+    [3, 0].into_iter().for_each(|stream| stack.close(StreamId(stream)).unwrap());
+    assert_eq!(open_preferred(&mut stack, 4, &[true, false, false]), [3, 0, 4]);
+}

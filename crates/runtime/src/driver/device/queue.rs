@@ -6,6 +6,7 @@
 use super::senders::{FlowSet, OpenFlows};
 use super::{LocalEndpoint, key};
 use crate::driver::{Bytes, Incoming, Queue, QueueError};
+use crate::run_handle::NewFlow;
 use core::ops::Range;
 use hashbrown::{HashMap, HashSet};
 use std::collections::VecDeque;
@@ -40,12 +41,25 @@ pub(super) struct DeviceQueue<D: FrameDevice> {
     unflushed: u32,
 }
 
+/// Tells of new senders whose frames arrive on one queue.
+pub(super) struct Announcements {
+    pub(super) queue: usize,
+    pub(super) sender: Sender<NewFlow>,
+}
+
+impl Announcements {
+    fn send(&self, flow: &Flow) {
+        // This fails only after the run, when nobody listens any more.
+        let _ = self.sender.send(NewFlow { flow: *flow, queue: Some(self.queue) });
+    }
+}
+
 /// Inspects frames before a worker sees them.
 struct Classifier {
     local: LocalEndpoint,
     station: LinkAddress,
     open_flows: Arc<OpenFlows>,
-    announcements: Sender<Flow>,
+    announcements: Announcements,
     /// Copy of the shared set of flows, and its version.
     flows: FlowSet,
     version: u64,
@@ -68,7 +82,7 @@ impl<D: FrameDevice> DeviceQueue<D> {
         local: LocalEndpoint,
         station: LinkAddress,
         open_flows: Arc<OpenFlows>,
-        announcements: Sender<Flow>,
+        announcements: Announcements,
     ) -> Self {
         let classifier = Classifier {
             local,
@@ -205,8 +219,7 @@ impl Classifier {
         }
         if is_admitted && self.announced.get(&key).is_none_or(|before| at - *before > ANNOUNCED_AGAIN) {
             self.announced.insert(key, at);
-            // Sending fails only after the run, when nobody listens any more.
-            let _ = self.announcements.send(*flow);
+            self.announcements.send(flow);
         }
         is_admitted
     }

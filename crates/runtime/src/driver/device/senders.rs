@@ -5,14 +5,14 @@
 //! several senders wait.
 
 use super::key;
-use crate::run_handle::{OpenStreamError, RunHandle};
+use crate::run_handle::{NewFlow, OpenStreamError, RunHandle};
 use hashbrown::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 use warmcore_scenario::Live;
-use warmcore_stack::{Flow, FlowKey};
+use warmcore_stack::FlowKey;
 use warmcore_units::{Nanos, StreamId, Transport};
 
 /// The flows that have a stream, shared by all queues.
@@ -74,7 +74,7 @@ impl OpenFlows {
 /// Senders that have no stream yet.
 #[derive(Debug)]
 pub struct NewSenders {
-    announced: Receiver<Flow>,
+    announced: Receiver<NewFlow>,
     open_flows: Arc<OpenFlows>,
     transport: Transport,
     idle: Duration,
@@ -106,7 +106,11 @@ const LOOK: Duration = Duration::from_millis(20);
 const MAX_OPENED: usize = 64;
 
 impl NewSenders {
-    pub(super) fn new(announced: Receiver<Flow>, open_flows: Arc<OpenFlows>, transport: Transport) -> Self {
+    pub(super) fn new(
+        announced: Receiver<NewFlow>,
+        open_flows: Arc<OpenFlows>,
+        transport: Transport,
+    ) -> Self {
         Self { announced, open_flows, transport, idle: Live::STREAM_IDLE, table: Mutex::default() }
     }
 
@@ -158,10 +162,11 @@ impl NewSenders {
     }
 
     /// Opens a stream for each of `announced` that has none.
-    fn open(&self, run: &RunHandle<'_>, announced: impl Iterator<Item = Flow>) {
+    fn open(&self, run: &RunHandle<'_>, announced: impl Iterator<Item = NewFlow>) {
         let mut table = self.table();
         let mut keys: HashSet<FlowKey> = table.opened.values().map(|(key, _)| *key).collect();
-        let flows: Vec<Flow> = announced.filter(|flow| keys.insert(key(self.transport, flow))).collect();
+        let flows: Vec<NewFlow> =
+            announced.filter(|new| keys.insert(key(self.transport, &new.flow))).collect();
         if flows.is_empty() {
             return;
         }
@@ -176,7 +181,7 @@ impl NewSenders {
                     set.open.remove(&key);
                 }
             }
-            for (flow, opened) in flows.iter().zip(opened) {
+            for (NewFlow { flow, .. }, opened) in flows.iter().zip(opened) {
                 let (key, seen) = (key(self.transport, flow), Arc::new(LastSeen::new(now)));
                 match opened {
                     Ok(stream) => {
