@@ -5,8 +5,9 @@ use crate::{
     PORT, at, introduce, lab, packet_socket, packet_socket_with, plain_lab, receive, receive_all, rest,
     udp_socket, until, xdp_socket, xdp_socket_with,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
+use std::sync::atomic::{AtomicBool, Ordering};
 use warmcore_linux::net::lab::{Lab, LinkOptions};
 use warmcore_linux::net::{
     AttachMode, Fanout, FanoutMode, Filter, FrameDevice, PacketOptions, PacketSocket, Ports, XdpInterface,
@@ -205,6 +206,40 @@ fn a_group_of_packet_sockets_shares_streams_without_splitting_them() {
         assert_eq!(frames, &expected, "every frame once, in order, at one socket");
     }
     assert!(used.iter().filter(|&&used| used).count() > 1, "24 streams hash to more than one of 3 sockets");
+}
+
+/// While the sockets of a group are opened one by one, the hash has fewer of them to choose from.
+#[test]
+fn a_group_that_opens_under_load_does_not_split_streams() {
+    let Some(lab) = plain_lab() else { return };
+    let fanout = Some(Fanout { group: 8, mode: FanoutMode::FlowHash });
+    let options = PacketOptions { fanout, filter: Filter::udp_ports([PORT]), ..PacketOptions::default() };
+    let peers: Vec<_> = (0..24).map(|_| udp_socket(&lab.far, &lab.link.far, 0)).collect();
+    let send = || {
+        for peer in &peers {
+            peer.send_to(b"load", at(&lab.link.near, PORT)).unwrap();
+        }
+    };
+    let is_open = AtomicBool::new(false);
+    let opened = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_open.load(Ordering::Relaxed) {
+                send();
+            }
+        });
+        let opened = lab.near.run(|| PacketSocket::open_group(&lab.link.near.name, &options, 3));
+        is_open.store(true, Ordering::Relaxed);
+        opened
+    });
+    send();
+    let mut members = BTreeMap::<u16, BTreeSet<usize>>::new();
+    for (member, socket) in opened.unwrap().unwrap().iter_mut().enumerate() {
+        for frame in rest(socket) {
+            members.entry(Datagram::decode(&frame).unwrap().ports[0]).or_default().insert(member);
+        }
+    }
+    assert_eq!(members.len(), peers.len());
+    assert!(members.values().all(|members| members.len() == 1), "{members:?}");
 }
 
 #[test]
