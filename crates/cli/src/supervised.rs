@@ -62,7 +62,7 @@ fn watch(served: &ServedArguments, out: Option<&Path>) -> miette::Result<ExitCod
         supervise(LIMIT, stop).into_diagnostic().wrap_err("cannot start the process for the library")?;
     let file = served.handler.as_deref().unwrap_or(Path::new("")).display();
     let error = match ended {
-        SupervisedEnd::Done(INTERRUPTED) => miette!(
+        SupervisedEnd::Done(INTERRUPTED) if !interrupt::requested() => miette!(
             "the process with the handler library `{file}` was told to stop by a signal that this command did not get; expected \
              that neither the library nor another process sends it one"
         ),

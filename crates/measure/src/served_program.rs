@@ -127,8 +127,18 @@ pub fn calibrate_program(
     let program = ServedProgram::start(&site, plan, processors.reader, stop)?;
     let context = Context::new(&site, &processors, &plan.asked, program, stop);
     context.warm_up()?;
+    let failed = |error| CalibrateError::from(RunError::ServedProgram(error));
+    if context.is_stopped() {
+        return Err(CalibrateError::Interrupted);
+    }
+    if context.cpu_time() == Nanos::ZERO {
+        return Err(failed(ServedProgramError::Gone { program: context.name() }));
+    }
     report.begin("requests to the program", 0.98);
     let idle_before = context.idle_share();
+    if idle_before > BUSY {
+        return Err(failed(ServedProgramError::Busy { program: context.name(), share: idle_before }));
+    }
     let deadline = Instant::now() + plan.budget;
     let target = Target { least_runs: plan.least_runs, relative: plan.target };
     let mut places = vec![SoftirqCpu::Reader];
@@ -141,12 +151,8 @@ pub fn calibrate_program(
     let idle_share = (idle_before + context.idle_share()) / 2.0;
     report.begin("done", 1.0);
     let (times, program) = (rounds.times(), context.name());
-    let failed = |error| CalibrateError::from(RunError::ServedProgram(error));
     if times.is_empty() {
         return Err(failed(ServedProgramError::Silent { program }));
-    }
-    if idle_share > BUSY {
-        return Err(failed(ServedProgramError::Busy { program, share: idle_share }));
     }
     if times.iter().all(|times| times.program_cpu.mean == Nanos::ZERO) {
         return Err(failed(ServedProgramError::Gone { program }));

@@ -34,7 +34,7 @@ if how == 'busy': threading.Thread(target=spin, daemon=True).start()
 while True:
     got = s.recvfrom(2000)
     if how == 'mute': continue
-    if how == 'slow': time.sleep(0.1)
+    if how == 'slow': time.sleep(0.3)
     if how == 'nap': time.sleep(0.002)
     s.sendto(*got)
 ";
@@ -44,6 +44,7 @@ const HTTP: &str = "import sys
 from http.server import *
 class Handler(BaseHTTPRequestHandler):
     protocol_version = 'HTTP/1.1'
+    wbufsize = -1
     def log_message(self, *_): pass
     def do_GET(self):
         self.send_response(200 if self.path == '/here' else 404)
@@ -139,14 +140,14 @@ fn a_program_that_cannot_be_measured_is_explained() {
         "{ended}"
     );
     let early = fails("python3 echo.py {address} {port}");
-    assert!(early.contains("ended (exit status: 1) before it listened"), "{early}");
+    assert!(early.contains("ended (exit status: 1)"), "{early}");
     fs::write(folder.path().join("strange.py"), STRANGE).expect("a program");
     let strange = |how: &str| format!("python3 strange.py {{address}} {{port}} {how}");
     for (how, named) in [
         ("daemon", "it has left its process group"),
         ("busy", "of a processor when nobody asks it anything"),
         ("mute", "answered none of"),
-        ("slow", "for a request that comes alone, expected at most 25.0 ms"),
+        ("slow", "for a request that comes alone, expected at most 100 ms"),
     ] {
         let error = fails(&strange(how));
         assert!(error.contains(named), "{how}: {error}");

@@ -26,7 +26,7 @@ const WARM_UP_GAP: Duration = Duration::from_millis(1);
 /// A program that has answered none of so many does not answer.
 const MUTE: usize = 5;
 /// A program that takes longer for a request is not measured.
-pub(crate) const SLOWEST: Duration = Duration::from_millis(25);
+pub(crate) const SLOWEST: Duration = Duration::from_millis(100);
 /// Until all threads sleep.
 const QUIET: Duration = Duration::from_millis(2);
 /// A reply that takes longer is lost.
@@ -35,6 +35,8 @@ const LOST: Duration = Duration::from_millis(200);
 const FIRST: Duration = Duration::from_secs(1);
 /// Between looks for a reply that is late.
 const LOOK: Duration = Duration::from_micros(50);
+/// A run ends after this, however few requests it had.
+const LONGEST: Duration = Duration::from_secs(3);
 /// How long a program is watched while nobody asks it anything.
 const IDLE: Duration = Duration::from_millis(500);
 /// Approximate length of a run.
@@ -107,6 +109,11 @@ impl<'a> Context<'a> {
         Ok(())
     }
 
+    /// The processor time of the program so far.
+    pub(crate) fn cpu_time(&self) -> Nanos {
+        self.program.borrow().cpu_time()
+    }
+
     /// The share of a processor that the program uses when nobody asks it anything.
     pub(crate) fn idle_share(&self) -> f64 {
         let before = self.program.borrow().cpu_time();
@@ -175,7 +182,8 @@ impl Source<'_> {
         let (mut requests, mut answered): (Vec<Request>, usize) = (Vec::with_capacity(count), 0);
         let mut next = start;
         for number in 0..count {
-            if self.stop.load(Ordering::Relaxed) || (answered == 0 && number >= MUTE) {
+            let is_long = number >= MUTE && realtime::now() > start + LONGEST;
+            if self.stop.load(Ordering::Relaxed) || is_long || (answered == 0 && number >= MUTE) {
                 break;
             }
             let flow = number % self.connections.len();
