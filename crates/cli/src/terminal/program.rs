@@ -47,7 +47,7 @@ fn lead(profile: &ProgramProfile) -> String {
         last.idle
     );
     for place in [SoftirqCpu::Sibling, SoftirqCpu::OtherCore, SoftirqCpu::OtherNode] {
-        let other = profile.with(place).filter(|times| times.lost <= LOST).next_back();
+        let other = profile.with(place).rfind(|times| times.lost <= LOST);
         if let Some(other) = other {
             text += &format!(
                 " Processing its packets on {place} costs {}, the sender's call included.",

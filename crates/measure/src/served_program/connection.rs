@@ -47,7 +47,8 @@ impl Connection {
             Self::Datagrams(socket) => socket.socket().send(request),
             Self::Http { stream, response, .. } => {
                 response.clear();
-                (&mut &*stream.socket()).write(request)
+                let mut socket = stream.socket();
+                socket.write(request)
             }
         };
         match sent {
