@@ -223,8 +223,8 @@ fn what_a_library_does_beside_its_work_changes_no_result() {
         let number = |name: &str| ran[name].as_f64().expect(name);
         assert_eq!(number("unanswered"), number("requests") - number("lost"), "{option}: {ran}");
     }
-    let left = Command::new("pgrep").args(["-f", &format!("sleep {sleeps}")]).output().expect("pgrep");
-    assert!(left.stdout.is_empty(), "left behind: {}", text(&left.stdout));
+    let left = processes::with_words(&["sleep", &sleeps]);
+    assert!(left.is_empty(), "left behind: {left:?}");
     let library = misbehaving(folder.path(), "-DRAISE");
     let error = failure(&[&RUN[..], &["--handler", &library]].concat(), folder.path());
     assert!(error.contains("told to stop by a signal that this command did not get"), "{error}");

@@ -153,8 +153,8 @@ fn a_program_that_cannot_be_measured_is_explained() {
         assert!(error.contains(named), "{how}: {error}");
     }
     // The daemon has ended too.
-    let left = Command::new("pgrep").args(["-f", "strange.py .* daemon"]).output().expect("pgrep");
-    assert!(left.stdout.is_empty(), "left behind: {}", text(&left.stdout));
+    let left = processes::with_words(&["strange.py", "daemon"]);
+    assert!(left.is_empty(), "left behind: {left:?}");
     let deaf = fails("sh -c 'sleep 100 # {port}'");
     assert!(deaf.contains("does not listen at") && deaf.contains("within 10 s"), "{deaf}");
     if warmcore_linux::net::privilege_missing().is_none() {
