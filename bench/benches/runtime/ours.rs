@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use warmcore_costs::{ExecutionModel, Profile};
 use warmcore_runtime::clock::Clock;
-use warmcore_runtime::{Context, Idle, Memory, Options, Overload, RunHandle, Shutdown, Work, run};
+use warmcore_runtime::{Context, Idle, Memory, OnStuck, Options, Overload, RunHandle, Shutdown, Work, run};
 use warmcore_scenario::{Parallelism, ProcessorPolicy, Scheduling};
 use warmcore_stack::Delivery;
 use warmcore_units::Nanos;
@@ -63,6 +63,8 @@ impl Warmcore {
             overload: Overload::HoldBack,
             capacity: if trial.load == Load::Saturation { SATURATION_CAPACITY } else { PACED_CAPACITY },
             shutdown: Shutdown::Drain,
+            drain_limit: Options::DRAIN_LIMIT,
+            on_stuck: OnStuck::default(),
             stall: Nanos::from_micros(50.0),
             stopwatch: None,
             seed: 1,
