@@ -117,15 +117,15 @@ pub struct OnStuck(Option<Arc<OnError>>);
 type OnError = dyn Fn(&RunError) + Send + Sync;
 
 impl OnStuck {
-    /// Calls `told` with the [error](RunError::Stuck), from the thread that called [`run`](crate::run()). It can let the
+    /// Calls `notify` with the [error](RunError::Stuck), from the thread that called [`run`](crate::run()). It can let the
     /// handler return, or end the process.
-    pub fn new(told: impl Fn(&RunError) + Send + Sync + 'static) -> Self {
-        Self(Some(Arc::new(told)))
+    pub fn new(notify: impl Fn(&RunError) + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(notify)))
     }
 
     pub(crate) fn call(&self, error: &RunError) {
-        if let Self(Some(told)) = self {
-            told(error);
+        if let Self(Some(notify)) = self {
+            notify(error);
         }
     }
 }

@@ -33,7 +33,6 @@ struct Peer {
 /// A loaded library. It stays loaded for as long as the process runs: its threads and destructors may still be at work.
 #[derive(Debug)]
 pub struct HandlerLibrary {
-    file: PathBuf,
     open: Option<OpenFunction>,
     request: RequestFunction,
     close: Option<CloseFunction>,
@@ -128,7 +127,6 @@ impl HandlerLibrary {
         }
         let request = function(&library, "warmcore_flow_request");
         let loaded = Self {
-            file: file.into(),
             open: function(&library, "warmcore_flow_open"),
             request: request.ok_or_else(|| missing("warmcore_flow_request"))?,
             close: function(&library, "warmcore_flow_close"),
@@ -139,12 +137,6 @@ impl HandlerLibrary {
         core::mem::forget(library);
         drop(loading);
         Ok(Self { calls, ..loaded })
-    }
-
-    /// Where it was loaded from.
-    #[must_use]
-    pub fn file(&self) -> &Path {
-        &self.file
     }
 
     /// The first reply that was too long.

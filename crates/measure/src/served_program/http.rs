@@ -79,7 +79,7 @@ fn chunks(bytes: &[u8]) -> Result<Option<usize>, String> {
 mod tests {
     use super::*;
 
-    fn of(text: &str) -> Result<Option<usize>, String> {
+    fn end_of(text: &str) -> Result<Option<usize>, String> {
         complete(text.as_bytes(), "/").map_err(|error| error.to_string())
     }
 
@@ -90,11 +90,11 @@ mod tests {
         let empty = "HTTP/1.1 204 No Content\r\n\r\n";
         let informed = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
         for whole in [with_length, chunked, empty, informed] {
-            assert_eq!(of(whole), Ok(Some(whole.len())), "{whole}");
+            assert_eq!(end_of(whole), Ok(Some(whole.len())), "{whole}");
             for short in 0..whole.len() {
-                assert_eq!(of(&whole[..short]), Ok(None), "{}", &whole[..short]);
+                assert_eq!(end_of(&whole[..short]), Ok(None), "{}", &whole[..short]);
             }
-            assert_eq!(of(&format!("{whole}more")), Ok(Some(whole.len())));
+            assert_eq!(end_of(&format!("{whole}more")), Ok(Some(whole.len())));
         }
     }
 
@@ -117,7 +117,7 @@ mod tests {
                 "no HTTP/1.1 response",
             ),
         ] {
-            let error = of(text).unwrap_err();
+            let error = end_of(text).unwrap_err();
             assert!(error.contains(named), "{text}: {error}");
         }
     }

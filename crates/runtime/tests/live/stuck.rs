@@ -20,7 +20,7 @@ const STREAMS: u32 = 4;
 /// told while the handler had not returned.
 fn blocked(shutdown: Shutdown, watch: impl FnOnce(&RunHandle<'_>)) -> (RunError, Vec<String>) {
     let (entered, released) = (AtomicBool::new(false), Arc::new(AtomicBool::new(false)));
-    let told = Arc::new(Mutex::new(Vec::new()));
+    let reported = Arc::new(Mutex::new(Vec::new()));
     let handler = |delivery: &Delivery<'_>, _: &mut Context<'_>| {
         if Packet::parse(delivery.payload) == Some(BLOCKING) {
             entered.store(true, Ordering::SeqCst);
@@ -30,9 +30,9 @@ fn blocked(shutdown: Shutdown, watch: impl FnOnce(&RunHandle<'_>)) -> (RunError,
         }
     };
     let on_stuck = {
-        let (released, told) = (Arc::clone(&released), Arc::clone(&told));
+        let (released, reported) = (Arc::clone(&released), Arc::clone(&reported));
         OnStuck::new(move |error| {
-            told.lock().unwrap().push(error.to_string());
+            reported.lock().unwrap().push(error.to_string());
             released.store(true, Ordering::SeqCst);
         })
     };
@@ -46,8 +46,8 @@ fn blocked(shutdown: Shutdown, watch: impl FnOnce(&RunHandle<'_>)) -> (RunError,
         wait_until(run, || entered.load(Ordering::SeqCst));
         watch(run);
     });
-    let told = told.lock().unwrap().clone();
-    (ended.expect_err("a handler was stuck"), told)
+    let reported = reported.lock().unwrap().clone();
+    (ended.expect_err("a handler was stuck"), reported)
 }
 
 fn assert_names_the_call(error: &RunError) {
@@ -64,9 +64,9 @@ fn assert_names_the_call(error: &RunError) {
 fn a_handler_that_does_not_return_is_told_at_the_end_with_worker_and_stream() {
     let _lock = lock_processors();
     for shutdown in [Shutdown::Drain, Shutdown::Discard] {
-        let (error, told) = blocked(shutdown, |_| ());
+        let (error, reported) = blocked(shutdown, |_| ());
         assert_names_the_call(&error);
-        assert_eq!(told, [error.to_string()]);
+        assert_eq!(reported, [error.to_string()]);
     }
 }
 
@@ -74,11 +74,11 @@ fn a_handler_that_does_not_return_is_told_at_the_end_with_worker_and_stream() {
 #[test]
 fn a_handler_that_does_not_return_ends_the_run_when_it_is_to_pause() {
     let _lock = lock_processors();
-    let (error, told) = blocked(Shutdown::Drain, |run| {
+    let (error, reported) = blocked(Shutdown::Drain, |run| {
         assert_eq!(run.open(&Memory::flow(StreamId(STREAMS))), Err(OpenStreamError::Ended));
         assert!(run.has_ended());
         assert!(run.failure().is_some_and(|failure| failure.contains("stream 1")));
     });
     assert_names_the_call(&error);
-    assert_eq!(told.len(), 1);
+    assert_eq!(reported.len(), 1);
 }

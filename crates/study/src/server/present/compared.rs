@@ -86,7 +86,7 @@ pub fn headline(comparison: &ServerComparison) -> String {
     if !matter.is_empty() {
         let right = matter.iter().filter(|best| best.is_right()).count();
         text += &format!(
-            " Where policies differed by more than {:.0}%, the best was named right in {right} of {} cases.",
+            " Where policies differed by more than {:.0}% and their intervals, the best was named right in {right} of {} cases.",
             EQUAL * 100.0,
             matter.len()
         );
