@@ -36,12 +36,41 @@ fn flows(address: SocketAddr, sharing: &Sharing) -> [usize; WORKERS] {
 #[test]
 fn the_kernels_hash_and_our_program_keep_every_flow() {
     for address in [v4(), v6()] {
-        for sharing in [Sharing::Hash, Sharing::Flow { seed: 0 }, Sharing::Flow { seed: 0xdead_beef }] {
+        let ours =
+            [Sharing::Flow { seed: 0 }, Sharing::Flow { seed: 0xdead_beef }, Sharing::Stealing { seed: 1 }];
+        for sharing in ours.into_iter().chain([Sharing::Hash]) {
             let flows = flows(address, &sharing);
             // 64 random flows over four workers leave one with fewer than 3 once in a million runs; one with more than 40
             // far less often.
             assert!(flows.iter().all(|count| (3..=40).contains(count)), "{flows:?} under {sharing:?}");
         }
+    }
+}
+
+#[test]
+fn gathered_flows_go_to_the_first_workers_and_the_others_stay() {
+    for address in [v4(), v6()] {
+        let (port, workers) = open(address, &Sharing::Flow { seed: 3 }, WORKERS);
+        let (taken, threads) = start(workers, 16);
+        let clients: Vec<_> = (0..CLIENTS).map(|_| client(&port)).collect();
+        let homes = |active| -> HashMap<SocketAddr, usize> {
+            port.gather(active).unwrap();
+            clients.iter().for_each(|client| _ = client.send(b"flow").unwrap());
+            let one = |_| taken.recv_timeout(LONG).map(|(worker, from, _)| (from, worker)).unwrap();
+            (0..CLIENTS).map(one).collect()
+        };
+        let all = homes(WORKERS);
+        for active in [3, 2, 1] {
+            let gathered = homes(active);
+            for (flow, worker) in &gathered {
+                assert!(*worker < active, "{flow} has worker {worker} of {active}");
+                assert!(all[flow] == *worker || all[flow] >= active, "{flow} moved from {}", all[flow]);
+            }
+            let count = (0..active).filter(|worker| gathered.values().any(|home| home == worker)).count();
+            assert_eq!(count, active, "{gathered:?}");
+        }
+        assert_eq!(homes(WORKERS), all, "who comes back has what he had");
+        end(&port, threads);
     }
 }
 

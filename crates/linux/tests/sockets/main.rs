@@ -5,6 +5,7 @@ mod batches;
 mod choice;
 mod closing;
 mod opening;
+mod stealing;
 mod wake_up;
 
 use core::time::Duration;
@@ -69,5 +70,13 @@ fn end(port: &Port, threads: Vec<thread::JoinHandle<()>>) {
 
 fn every_sharing(workers: usize) -> Vec<Sharing> {
     let cpus = (0..workers as u32).map(warmcore_units::CpuId).collect();
-    vec![Sharing::Fifo, Sharing::Lifo, Sharing::Hash, Sharing::Flow { seed: 7 }, Sharing::Cpu { cpus }]
+    let seed = 7;
+    vec![
+        Sharing::Fifo,
+        Sharing::Lifo,
+        Sharing::Hash,
+        Sharing::Flow { seed },
+        Sharing::Stealing { seed },
+        Sharing::Cpu { cpus },
+    ]
 }

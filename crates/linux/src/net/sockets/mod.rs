@@ -9,7 +9,8 @@
 //! | [`Lifo`](Sharing::Lifo) | one socket in one epoll instance; all wait there, each before the others | the last to sleep (MRU) |
 //! | [`Hash`](Sharing::Hash) | a socket for each worker (`SO_REUSEPORT`) | by the kernel's hash of the flow |
 //! | [`Flow`](Sharing::Flow) | the same, with a program of ours (`SO_ATTACH_REUSEPORT_CBPF`) | by our hash of the sender's address and port |
-//! | [`Cpu`](Sharing::Cpu) | the same | that of the cpu on which the kernel received it |
+//! | [`Stealing`](Sharing::Stealing) | the same, and idle workers watch the sockets of busy ones | the same, or an idle one |
+//! | [`Cpu`](Sharing::Cpu) | a program as well | that of the cpu on which the kernel received it |
 //!
 //! [`Port::open`] gives a [`WorkerSocket`] to each worker. It receives into a [`Batch`] and sends from an
 //! [`Outbox`], each with one system call for many datagrams.
@@ -39,6 +40,7 @@ mod outbox;
 mod port;
 mod port_user;
 mod program;
+mod stealing;
 mod worker;
 
 pub use batch::{Batch, Datagram};

@@ -99,7 +99,10 @@ impl Opening<'_> {
     fn attach_program(&self, socket: &OwnedFd) -> Result<(), PortError> {
         let program = match self.sharing {
             Sharing::Fifo | Sharing::Lifo | Sharing::Hash => return Ok(()),
-            Sharing::Flow { seed } => program::by_flow(self.workers as u32, *seed),
+            Sharing::Flow { seed } | Sharing::Stealing { seed } => {
+                let workers = self.workers as u32;
+                program::by_flow(workers, workers, *seed)
+            }
             Sharing::Cpu { cpus } => program::by_cpu(cpus),
         };
         kernel::attach(socket, libc::SO_ATTACH_REUSEPORT_CBPF, &program)
@@ -138,7 +141,12 @@ impl Opening<'_> {
     fn failed(&self, doing: &'static str) -> impl Fn(Errno) -> PortError + use<> {
         let (address, workers) = (self.address, self.workers);
         // The socket of each worker, and what one of them needs for a moment.
-        let needed = if self.sharing.is_one_socket() { 3 } else { workers };
+        let needed = match self.sharing {
+            Sharing::Fifo | Sharing::Lifo => 3,
+            // A bell for each, and the epoll instance.
+            Sharing::Stealing { .. } => 2 * workers + 1,
+            Sharing::Hash | Sharing::Flow { .. } | Sharing::Cpu { .. } => workers,
+        };
         move |source| match source {
             Errno::MFILE | Errno::NFILE => PortError::Descriptors { workers, needed },
             source => PortError::Kernel { doing, address, source },

@@ -23,6 +23,12 @@ pub enum Sharing {
         /// Makes the choice unpredictable to senders.
         seed: u32,
     },
+    /// As [`Flow`](Self::Flow), but a worker that has nothing to do takes what arrives while another is at something
+    /// [long](WorkerSocket::begin).
+    Stealing {
+        /// Makes the choice unpredictable to senders.
+        seed: u32,
+    },
     /// A socket for each worker: worker `n` gets what the kernel receives on cpu `cpus[n]`. What it
     /// receives on a cpu without a worker goes to worker `cpu % workers`.
     Cpu {
@@ -69,6 +75,8 @@ pub struct Port {
     address: SocketAddr,
     sockets: Vec<Arc<UdpSocket>>,
     shared: Arc<Shared>,
+    /// By which flows are spread, if that is our choice.
+    seed: Option<u32>,
 }
 
 impl Port {
@@ -92,10 +100,14 @@ impl Port {
         })?;
         let shared = Arc::new(Shared::new(sharing, &sockets).map_err(kernel("waiting on"))?);
         let worker = |number: usize| {
-            WorkerSocket::new(Arc::clone(&sockets[number % sockets.len()]), Arc::clone(&shared))
+            WorkerSocket::new(number, Arc::clone(&sockets[number % sockets.len()]), Arc::clone(&shared))
         };
         let workers = (0..workers).map(worker).collect();
-        Ok((Self { address, sockets, shared }, workers))
+        let seed = match sharing {
+            Sharing::Flow { seed } => Some(*seed),
+            _ => None,
+        };
+        Ok((Self { address, sockets, shared, seed }, workers))
     }
 
     /// The address and the port.
@@ -108,6 +120,21 @@ impl Port {
     #[must_use]
     pub fn sockets(&self) -> usize {
         self.sockets.len()
+    }
+
+    /// Spreads the flows over the first `workers` only, of a port opened with [`Sharing::Flow`]. Flows of the others get a worker
+    /// among them, and those keep what they have. What is queued stays where it is.
+    ///
+    /// # Errors
+    /// If the kernel refuses the program.
+    ///
+    /// # Panics
+    /// If `workers` is 0 or more than the port has, or the port was opened otherwise.
+    pub fn gather(&self, workers: usize) -> Result<(), rustix::io::Errno> {
+        let seed = self.seed.expect("a port of flows");
+        assert!((1..=self.sockets.len()).contains(&workers), "{workers} of {} workers", self.sockets.len());
+        let program = program::by_flow(self.sockets.len() as u32, workers as u32, seed);
+        kernel::attach(&*self.sockets[0], libc::SO_ATTACH_REUSEPORT_CBPF, &program)
     }
 
     /// The size of the receive buffer that the kernel granted to each socket, in bytes as it counts them: twice what
@@ -139,7 +166,7 @@ impl Port {
     /// A socket of the port for a thread that only sends.
     #[must_use]
     pub fn sender(&self) -> WorkerSocket {
-        WorkerSocket::new(Arc::clone(&self.sockets[0]), Arc::clone(&self.shared))
+        WorkerSocket::new(0, Arc::clone(&self.sockets[0]), Arc::clone(&self.shared))
     }
 
     /// Sends one datagram from this port, from any thread. `from` is the address to send it from, if it matters.

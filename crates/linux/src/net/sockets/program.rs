@@ -4,8 +4,9 @@
 //! datagram's data; the headers lie at `SKF_NET_OFF` (see `Documentation/networking/filter.rst`).
 
 use libc::{
-    BPF_ABS, BPF_ALU, BPF_AND, BPF_IND, BPF_JEQ, BPF_JMP, BPF_K, BPF_LD, BPF_MEM, BPF_MISC, BPF_MOD, BPF_MUL,
-    BPF_RET, BPF_RSH, BPF_ST, BPF_TAX, BPF_X, BPF_XOR, SKF_AD_CPU, SKF_AD_OFF, SKF_NET_OFF, sock_filter,
+    BPF_ABS, BPF_ALU, BPF_AND, BPF_DIV, BPF_IND, BPF_JEQ, BPF_JGE, BPF_JMP, BPF_K, BPF_LD, BPF_MEM, BPF_MISC,
+    BPF_MOD, BPF_MUL, BPF_RET, BPF_RSH, BPF_ST, BPF_TAX, BPF_X, BPF_XOR, SKF_AD_CPU, SKF_AD_OFF, SKF_NET_OFF,
+    sock_filter,
 };
 use warmcore_units::CpuId;
 
@@ -28,9 +29,9 @@ pub(super) fn nothing() -> Vec<sock_filter> {
     vec![op(BPF_RET | BPF_K, 0)]
 }
 
-/// Chooses one of `sockets` by the sender's address and port, IPv4 or IPv6. `seed` makes the choice
-/// unpredictable to senders.
-pub(super) fn by_flow(sockets: u32, seed: u32) -> Vec<sock_filter> {
+/// Chooses one of the first `active` of `sockets` by the sender's address and port, IPv4 or IPv6. `seed` makes the choice
+/// unpredictable to senders. A flow whose socket among all of them is active has that one, however many are.
+pub(super) fn by_flow(sockets: u32, active: u32, seed: u32) -> Vec<sock_filter> {
     let mut program = vec![
         op(BPF_LD | BYTE | BPF_ABS, net(0)),
         op(BPF_ALU | BPF_RSH | BPF_K, 4), // the version
@@ -44,7 +45,17 @@ pub(super) fn by_flow(sockets: u32, seed: u32) -> Vec<sock_filter> {
     program.push(op(BPF_JMP, v4.len() as u32)); // BPF_JA
     program.extend(v4);
     program.extend(mixed(seed));
-    program.extend([op(BPF_ALU | BPF_MOD | BPF_K, sockets), op(BPF_RET | ACCUMULATOR, 0)]);
+    program.extend([
+        op(BPF_ST, 0),
+        op(BPF_ALU | BPF_MOD | BPF_K, sockets),
+        sock_filter { jt: 1, ..op(BPF_JMP | BPF_JGE | BPF_K, active) },
+        op(BPF_RET | ACCUMULATOR, 0),
+        // Not active: another part of the hash chooses again.
+        op(BPF_LD | BPF_MEM, 0),
+        op(BPF_ALU | BPF_DIV | BPF_K, sockets),
+        op(BPF_ALU | BPF_MOD | BPF_K, active),
+        op(BPF_RET | ACCUMULATOR, 0),
+    ]);
     program
 }
 

@@ -1,5 +1,6 @@
 //! A worker's share of a port: how it waits, receives and sends.
 
+use super::stealing::Stealing;
 use super::{Batch, Outbox, Sent, Sharing, kernel};
 use crate::net::Bell;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -14,7 +15,18 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) closed: AtomicBool,
-    queue: Option<LifoQueue>,
+    waiting: Waiting,
+}
+
+/// How the workers wait.
+#[derive(Debug)]
+enum Waiting {
+    /// In the call that receives.
+    Receiving,
+    /// For the socket of all, the last to come first.
+    Lifo(LifoQueue),
+    /// For their own socket, and for those of others.
+    Stealing(Stealing),
 }
 
 /// Where workers wait so that the last to come is woken first: an epoll instance with the socket.
@@ -33,16 +45,17 @@ const ARRIVALS: epoll::EventFlags = epoll::EventFlags::IN.union(epoll::EventFlag
 
 impl Shared {
     pub(super) fn new(sharing: &Sharing, sockets: &[Arc<UdpSocket>]) -> Result<Self, Errno> {
-        let queue = match sharing {
-            Sharing::Lifo => Some(LifoQueue::new(&sockets[0])?),
-            _ => None,
+        let waiting = match sharing {
+            Sharing::Lifo => Waiting::Lifo(LifoQueue::new(&sockets[0])?),
+            Sharing::Stealing { .. } => Waiting::Stealing(Stealing::new(sockets)?),
+            Sharing::Fifo | Sharing::Hash | Sharing::Flow { .. } | Sharing::Cpu { .. } => Waiting::Receiving,
         };
-        Ok(Self { closed: AtomicBool::new(false), queue })
+        Ok(Self { closed: AtomicBool::new(false), waiting })
     }
 
     /// Wakes all who wait in the epoll instance.
     pub(super) fn ring(&self) {
-        if let Some(queue) = &self.queue {
+        if let Waiting::Lifo(queue) = &self.waiting {
             queue.bell.ring();
         }
     }
@@ -93,14 +106,15 @@ pub enum Received {
 /// A worker's socket, or its share of the socket of all. A clone is the same socket, to send from.
 #[derive(Clone, Debug)]
 pub struct WorkerSocket {
+    number: usize,
     socket: Arc<UdpSocket>,
     shared: Arc<Shared>,
     timeout: Option<Duration>,
 }
 
 impl WorkerSocket {
-    pub(super) const fn new(socket: Arc<UdpSocket>, shared: Arc<Shared>) -> Self {
-        Self { socket, shared, timeout: None }
+    pub(super) const fn new(number: usize, socket: Arc<UdpSocket>, shared: Arc<Shared>) -> Self {
+        Self { number, socket, shared, timeout: None }
     }
 
     /// Sets how long [`receive`](Self::receive) waits; `None` for ever. The kernel rounds it up to its ticks, 1 to
@@ -112,7 +126,7 @@ impl WorkerSocket {
         if timeout == self.timeout {
             return Ok(());
         }
-        if self.shared.queue.is_none() {
+        if matches!(self.shared.waiting, Waiting::Receiving) {
             // Zero would mean none.
             let timeout = timeout.map(|timeout| timeout.max(Duration::from_micros(1)));
             rustix::net::sockopt::set_socket_timeout(
@@ -130,8 +144,13 @@ impl WorkerSocket {
     /// # Errors
     /// If the kernel has no memory for it, or for another reason that does not go away.
     pub fn receive(&mut self, batch: &mut Batch) -> Result<Received, Errno> {
-        let Some(queue) = &self.shared.queue else {
-            return self.received(kernel::receive(&*self.socket, batch, true), batch);
+        let queue = match &self.shared.waiting {
+            Waiting::Receiving => return self.received(kernel::receive(&*self.socket, batch, true), batch),
+            Waiting::Stealing(stealing) => {
+                let closed = || self.shared.is_closed();
+                return self.received(stealing.receive(self.number, batch, self.timeout, closed), batch);
+            }
+            Waiting::Lifo(queue) => queue,
         };
         // Announced before looking: who receives after that, and leaves something queued, passes it on.
         queue.waiting.fetch_add(1, Ordering::SeqCst);
@@ -158,6 +177,14 @@ impl WorkerSocket {
             Err(Errno::AGAIN) if self.shared.is_closed() => Ok(Received::Closed),
             Err(Errno::AGAIN | Errno::INTR) => Ok(Received::Nothing),
             Err(error) => Err(error),
+        }
+    }
+
+    /// Says that what was received will take `time`. Under [`Sharing::Stealing`] idle workers take what arrives meanwhile, if
+    /// it is long.
+    pub fn begin(&self, time: Duration) {
+        if let Waiting::Stealing(stealing) = &self.shared.waiting {
+            stealing.begin(self.number, time);
         }
     }
 
