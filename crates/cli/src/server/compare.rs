@@ -3,7 +3,7 @@
 use super::{Served, check_effects};
 use crate::args::compare::CompareArguments;
 use crate::folder::{Folder, RESULTS};
-use crate::misuse::refuse_repeats;
+use crate::misuse::{misuse, refuse_repeats};
 use crate::{interrupt, json, progress, provenance, terminal};
 use miette::{IntoDiagnostic, miette};
 use serde::Serialize;
@@ -37,6 +37,12 @@ struct Summary<'a> {
 pub(crate) fn run(arguments: &CompareArguments, loads: Loads) -> miette::Result<()> {
     check_effects(&arguments.runnable.scenario.given, &["loads", "rates"])?;
     refuse_repeats("sharing", &arguments.sharing)?;
+    if let Some(policy) = arguments.sharing.iter().find(|policy| !policy.is_predicted()) {
+        return Err(misuse(format!(
+            "--sharing names `{policy}`, which cannot be predicted: how its workers wake each other is not measured; \
+             `warmcore run --driver udp-socket --sharing {policy}` runs it"
+        )));
+    }
     let served = Served::of(&arguments.runnable, SECONDS)?;
     let existing = if arguments.force { Existing::Replace } else { Existing::Refuse };
     let folder = Folder::open(&arguments.out, existing, &FILES)?;
@@ -48,7 +54,7 @@ pub(crate) fn run(arguments: &CompareArguments, loads: Loads) -> miette::Result<
     folder.write(PROFILE, toml::to_string(&profile).into_diagnostic()?.as_bytes())?;
 
     let policies = match &arguments.sharing[..] {
-        [] => ServerPolicy::ALL.to_vec(),
+        [] => ServerPolicy::BASIC.to_vec(),
         named => named.to_vec(),
     };
     let service = served.service.clone();

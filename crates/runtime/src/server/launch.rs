@@ -4,7 +4,9 @@ use super::builder::{MakeWorker, Options, Server};
 use super::control::Control;
 use super::error::ServerError;
 use super::flows::Flows;
+use super::gathering::Gathering;
 use super::handler::Handler;
+use super::policy::Policy;
 use super::running::{Event, Page, Running};
 use super::service::{Local, Service, message};
 use super::worker;
@@ -106,14 +108,13 @@ impl<W: 'static> Begin<W> {
         S: Send + 'static,
         H: Handler<S, W> + 'static,
     {
-        let datagrams = if options.policy.is_shared() { 1 } else { Batch::MOST };
-        let longest = options.longest;
+        let (policy, longest) = (options.policy, options.longest);
         let thread = thread::Builder::new().name(format!("server-{}", self.number));
         thread.stack_size(options.stack_size).spawn(move || {
             let (number, told) = (self.number, self.told.clone());
             let record = &service.control.threads[number];
             record.started();
-            let done = catch_unwind(AssertUnwindSafe(|| self.run(&service, datagrams, longest)));
+            let done = catch_unwind(AssertUnwindSafe(|| self.run(&service, policy, longest)));
             let done = done.unwrap_or_else(|payload| Err(message(&*payload).to_owned()));
             record.ended();
             if done.is_err() {
@@ -128,17 +129,18 @@ impl<W: 'static> Begin<W> {
     fn run<S, H: Handler<S, W>>(
         self,
         service: &Service<S, H>,
-        datagrams: usize,
+        policy: Policy,
         longest: usize,
     ) -> Result<(), String> {
         let Self { number, cpu, socket, make_worker, told } = self;
         let _pinned = cpu.map(pin_to).transpose().map_err(|error| error.to_string())?;
         let local = Local::new(number, make_worker(number), socket.clone());
         if cpu.is_none() {
-            worker::keep_time(service, local);
+            let gathering = (policy == Policy::Adaptive).then(|| Gathering::new(&service.control, number));
+            worker::keep_time(service, local, gathering);
             return Ok(());
         }
-        let batch = Batch::new(datagrams, longest);
+        let batch = Batch::new(if policy.is_shared() { 1 } else { Batch::MOST }, longest);
         let _ = told.send(Event::Ready);
         worker::work(service, local, socket, batch)
     }

@@ -30,7 +30,7 @@
 //! | module | holds |
 //! |---|---|
 //! | `builder`, `launch`, `running` | a server before it runs, its start, and its end |
-//! | `policy` | which worker processes a datagram |
+//! | `policy`, `gathering` | which worker processes a datagram, and how many the adaptive policy uses |
 //! | `handler`, `reply` | the user's side |
 //! | `worker` | the loop of a worker, and of the thread that calls timers |
 //! | `service` | a request's way to its flow and the handler |
@@ -60,6 +60,7 @@ mod control;
 mod counts;
 mod error;
 mod flows;
+mod gathering;
 mod handler;
 mod launch;
 mod policy;

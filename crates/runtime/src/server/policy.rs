@@ -9,6 +9,8 @@ use warmcore_units::CpuId;
 /// | policy | a slow handler holds up | a flow's order | a flow's state moves |
 /// |---|---|---|---|
 /// | `ByFlow`, `KernelHash` | its worker's flows | kept | never |
+/// | `Stealing` | nothing, if another worker idles; else its worker's flows | lost when another worker takes over | then |
+/// | `Adaptive` | its worker's flows | lost when the number of workers changes | then |
 /// | `ByCpu` | datagrams that its cpu receives | lost when the sender's packets change cpu | then |
 /// | `SharedLifo`, `SharedFifo` | its own flow | lost between workers that receive at the same time | at any time |
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -18,6 +20,11 @@ pub enum Policy {
     ByFlow,
     /// Each flow has its worker, chosen by the kernel's hash (Wired-Streams).
     KernelHash,
+    /// As `ByFlow`; but a worker that idles takes what arrives for one whose batch takes longer than some 20 µs.
+    Stealing,
+    /// As `ByFlow`, among as few workers as keep each of them less than 60% busy: few that are warm at low load, all at high
+    /// load. How many is decided anew every 50 ms.
+    Adaptive,
     /// The worker of the cpu on which the kernel received the datagram, where it is still cached.
     ByCpu,
     /// Any idle worker, the one that has waited shortest first (Locking, MRU). Few workers stay warm at low load.
@@ -28,8 +35,15 @@ pub enum Policy {
 
 impl Policy {
     /// All of them.
-    pub const ALL: [Self; 5] =
-        [Self::ByFlow, Self::KernelHash, Self::ByCpu, Self::SharedLifo, Self::SharedFifo];
+    pub const ALL: [Self; 7] = [
+        Self::ByFlow,
+        Self::KernelHash,
+        Self::Stealing,
+        Self::Adaptive,
+        Self::ByCpu,
+        Self::SharedLifo,
+        Self::SharedFifo,
+    ];
 
     /// Whether requests of a flow are processed in the order in which the kernel received them.
     #[must_use]
@@ -45,7 +59,8 @@ impl Policy {
     /// How the kernel does it, with workers on `cpus`.
     pub(super) fn sharing(self, cpus: &[CpuId]) -> Sharing {
         match self {
-            Self::ByFlow => Sharing::Flow { seed: rand::rng().random() },
+            Self::ByFlow | Self::Adaptive => Sharing::Flow { seed: rand::rng().random() },
+            Self::Stealing => Sharing::Stealing { seed: rand::rng().random() },
             Self::KernelHash => Sharing::Hash,
             Self::ByCpu => Sharing::Cpu { cpus: cpus.to_vec() },
             Self::SharedLifo => Sharing::Lifo,

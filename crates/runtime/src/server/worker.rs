@@ -3,6 +3,7 @@
 use super::control::Control;
 use super::counts::Counts;
 use super::flows::NEVER;
+use super::gathering::Gathering;
 use super::handler::Handler;
 use super::reply::Out;
 use super::service::{Local, Service};
@@ -41,6 +42,7 @@ pub(super) fn work<S, W, H: Handler<S, W>>(
 ) -> Result<(), String> {
     let (control, shard) = (&service.control, local.number);
     let by_worker = service.flows.are_by_worker();
+    let several = batch.capacity() > 1;
     let mut pace = Pace::default();
     loop {
         if by_worker {
@@ -54,12 +56,13 @@ pub(super) fn work<S, W, H: Handler<S, W>>(
             Err(error) => return Err(format!("cannot receive: {error}")),
         }
         let now = control.now();
+        socket.begin(pace.expected(batch.datagrams().count()));
         let count = batch.datagrams().map(|datagram| handle(service, &mut local, &datagram, now)).count();
         if by_worker {
             service.keep_time(&mut local, shard, now);
         }
         local.finish_batch(control);
-        if by_worker {
+        if several {
             batch.set_limit(pace.next_limit(count, control.now() - now));
         }
     }
@@ -83,8 +86,12 @@ fn handle<S, W, H: Handler<S, W>>(
     }
 }
 
-/// Calls timers and ends idle flows, until the alarm ends it.
-pub(super) fn keep_time<S, W, H: Handler<S, W>>(service: &Service<S, H>, mut local: Local<W>) {
+/// Calls timers and ends idle flows, and decides how many workers have flows, until the alarm ends it.
+pub(super) fn keep_time<S, W, H: Handler<S, W>>(
+    service: &Service<S, H>,
+    mut local: Local<W>,
+    mut gathering: Option<Gathering>,
+) {
     let control = &service.control;
     loop {
         control.alarm.looking();
@@ -94,6 +101,9 @@ pub(super) fn keep_time<S, W, H: Handler<S, W>>(service: &Service<S, H>, mut loc
             next = next.min(service.flows.lock(shard).next_time());
         }
         local.finish_batch(control);
+        if let Some(gathering) = &mut gathering {
+            next = next.min(control.now() + super::flows::nanos(gathering.look(control)));
+        }
         if !control.alarm.sleep(next, control.now()) {
             break;
         }
@@ -119,6 +129,11 @@ struct Pace {
 }
 
 impl Pace {
+    /// How long a batch of `count` requests will take.
+    fn expected(&self, count: usize) -> Duration {
+        Duration::from_nanos(self.request * count as u64)
+    }
+
     /// The limit of the next batch, after one of `count` requests that took `time` nanoseconds.
     fn next_limit(&mut self, count: usize, time: u64) -> usize {
         if count > 0 {

@@ -74,7 +74,7 @@ impl ServerHost {
     }
 
     fn has_equal_workers(&self) -> bool {
-        !matches!(self.policy, ServerPolicy::ByFlow | ServerPolicy::KernelHash)
+        !matches!(self.policy, ServerPolicy::ByFlow | ServerPolicy::KernelHash | ServerPolicy::Adaptive)
     }
 
     /// Whether each of the `shares` is processed as fast as requests come at `rate`, or all that is queued for it.

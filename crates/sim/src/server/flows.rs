@@ -9,18 +9,27 @@ pub(super) struct Flows {
     sources: u32,
     /// By flow: its worker, under policies that give it one by hash.
     workers: Vec<u32>,
+    /// By flow: what chooses its worker where that one is not used.
+    others: Vec<u32>,
 }
 
 impl Flows {
     /// This many `flows`, at least one for each source, whose workers `random` draws.
     pub(super) fn new(flows: u32, sources: u32, random: &mut Random) -> Self {
-        Self { sources, workers: (0..flows).map(|_| random.random_range(0..sources)).collect() }
+        let workers = (0..flows).map(|_| random.random_range(0..sources)).collect();
+        Self { sources, workers, others: (0..flows).map(|_| random.random()).collect() }
+    }
+
+    /// The same flows on the first `active` workers: who has one of them keeps it.
+    pub(super) fn gathered(&self, active: u32) -> Self {
+        let among = |(&worker, &other): (&u32, &u32)| if worker < active { worker } else { other % active };
+        Self { workers: self.workers.iter().zip(&self.others).map(among).collect(), ..self.clone() }
     }
 
     /// Flows with these workers.
     #[cfg(test)]
     pub(super) fn with_workers(sources: u32, workers: Vec<u32>) -> Self {
-        Self { sources, workers }
+        Self { sources, others: workers.iter().map(|worker| worker * 7).collect(), workers }
     }
 
     pub(super) fn count(&self) -> usize {
@@ -52,6 +61,14 @@ impl Flows {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn gathered_flows_keep_the_workers_that_are_used() {
+        let flows = Flows::with_workers(4, vec![0, 1, 2, 3, 2, 1]);
+        assert_eq!(flows.gathered(4), flows);
+        assert_eq!(flows.gathered(2).workers, [0, 1, 0, 1, 0, 1]);
+        assert_eq!(flows.gathered(1).workers, [0; 6]);
+    }
 
     #[test]
     fn seven_flows_of_three_sources_by_hand() {

@@ -63,6 +63,11 @@ impl ServerHost {
             let expected = format!("{processors} to {MOST_FLOWS}: at least one for each processor's source");
             return Err(Fault::new("flows", flows, expected).into());
         }
+        if !policy.is_predicted() {
+            return Err(
+                Fault::new("policy", policy, "another: what stealing workers do is not predicted").into()
+            );
+        }
         let rates = Rates::new(costs, policy, processors)?;
         let mut random = Key { seed, point: 0, replication: 0 }.stream(Purpose::Policy);
         let flows = Flows::new(flows, processors, &mut random);

@@ -165,7 +165,11 @@ impl<'h> Machine<'h> {
     #[inline]
     fn queue(&self, flow: u32, source: u32) -> usize {
         match self.host.policy {
-            ServerPolicy::ByFlow | ServerPolicy::KernelHash => self.host.flows.worker(flow) as usize,
+            // Stealing has no host.
+            ServerPolicy::ByFlow
+            | ServerPolicy::KernelHash
+            | ServerPolicy::Adaptive
+            | ServerPolicy::Stealing => self.host.flows.worker(flow) as usize,
             ServerPolicy::ByCpu => source as usize,
             ServerPolicy::SharedLifo | ServerPolicy::SharedFifo => 0,
         }
@@ -387,7 +391,7 @@ impl Machine<'_> {
     /// The worker looks at its queue.
     fn look(&mut self, cpu: usize) {
         let queue = self.queues.of_worker(cpu as u32);
-        let most = if self.is_shared { 1 } else { MOST_AT_ONCE };
+        let most = if self.is_shared { 1 } else { self.host.rates.most_at_once };
         let mut batch = core::mem::take(&mut self.workers[cpu].batch);
         batch.clear();
         while batch.len() < most

@@ -5,6 +5,7 @@
 //! a socket in order of arrival, so it pays the same for that; the rest of its single request is the first of a batch.
 
 use crate::server::curve::{Curve, Idle};
+use crate::server::worker::most_at_once;
 use warmcore_costs::server::{AloneTimes, ServerCosts, Waiting};
 use warmcore_costs::socket::{LastUsed, SoftirqCpu};
 use warmcore_scenario::ServerPolicy;
@@ -52,6 +53,8 @@ pub(super) struct Rates {
     pub(super) exit_more: f64,
     /// The part of a request's time in which the worker is in the kernel, and no interrupt's thread can take its place.
     pub(super) kernel_section: f64,
+    /// The most requests that a worker takes at once from its own socket.
+    pub(super) most_at_once: usize,
     /// With the softirq on the worker's processor.
     pub(super) here: PlaceRates,
     /// With the softirq on another one; the same as here where that never happens.
@@ -128,7 +131,9 @@ impl Rates {
         let exit = (source.stolen.mean.0 - source.late_busy.mean.0 - here.call).max(0.0);
         let exit_more = (source.stolen_more.mean.0 - here.call).max(0.0);
         let late_busy = source.late_busy.mean.0;
-        Ok(Self { late, late_busy, exit, exit_more, kernel_section: ALL_IN_KERNEL, here, elsewhere })
+        let kernel_section = ALL_IN_KERNEL;
+        let most_at_once = most_at_once(f64::midpoint(here.each, elsewhere.each));
+        Ok(Self { late, late_busy, exit, exit_more, kernel_section, most_at_once, here, elsewhere })
     }
 
     /// The costs with the softirq on another processor than the worker's, or on the same.

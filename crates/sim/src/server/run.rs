@@ -6,6 +6,7 @@ use crate::server::machine::Machine;
 use crate::server::outcome::{ServerOutcome, ServerPoint};
 use crate::server::tally::Tally;
 use rayon::prelude::*;
+use warmcore_scenario::ServerPolicy;
 use warmcore_stats::{StopDecision, StoppingRule};
 use warmcore_units::{Fault, PerSecond};
 use warmcore_workload::random::Key;
@@ -23,6 +24,8 @@ pub struct ServerPrecision {
 const CONFIRMING: u64 = 5;
 /// Requests in queues at which a run ends: no server that keeps up has as many.
 const MOST_QUEUED: usize = 1 << 17;
+/// The adaptive policy adds a worker if all are busier than this on average.
+const BUSY: f64 = 0.6;
 /// A run is not judged before this many requests of each flow, and of each processor.
 const SETTLED: (u64, u64) = (20, 1_000);
 
@@ -51,6 +54,9 @@ impl ServerHost {
         if !(rate.0 > 0.0 && gap > 0.0 && gap.is_finite()) {
             return Err(Fault::new("rate", rate.0, "a finite number of requests per second above 0"));
         }
+        if self.policy == ServerPolicy::Adaptive {
+            return self.simulate_gathered(rate, precision);
+        }
         let first = self.run(rate, 0, precision, GrowthRule::Stop);
         if !first.grows {
             return Ok(ServerPoint { rate, outcome: Some(first.outcome) });
@@ -62,6 +68,28 @@ impl ServerHost {
         let run = self.run(rate, 0, precision, GrowthRule::Continue);
         let outcome = ServerOutcome { ended: Ended::Unknown, ..run.outcome }.without_intervals();
         Ok(ServerPoint { rate, outcome: Some(outcome) })
+    }
+
+    /// The server with as few workers as keep them less busy than the adaptive policy allows: more workers are each less busy, so
+    /// the number is found by halving.
+    fn simulate_gathered(&self, rate: PerSecond, precision: ServerPrecision) -> Result<ServerPoint, Fault> {
+        let on = |active| {
+            let flows = self.flows.gathered(active);
+            Self { flows, policy: ServerPolicy::ByFlow, ..self.clone() }.simulate(rate, precision)
+        };
+        let (mut low, mut high) = (1, self.processors);
+        while low < high {
+            let active = low.midpoint(high);
+            let outcome = on(active)?.outcome;
+            if outcome
+                .is_some_and(|outcome| outcome.worker_cpu.mean.secs() * rate.0 <= BUSY * f64::from(active))
+            {
+                high = active;
+            } else {
+                low = active + 1;
+            }
+        }
+        on(low)
     }
 
     fn run(&self, rate: PerSecond, replication: u64, precision: ServerPrecision, growth: GrowthRule) -> Run {

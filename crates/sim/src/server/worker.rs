@@ -11,8 +11,15 @@
 
 use crate::server::curve::Idle;
 
-/// The most requests that a worker takes at once from its own socket.
+/// The most requests that a worker ever takes at once from its own socket.
 pub(super) const MOST_AT_ONCE: usize = 64;
+/// It takes fewer if they would take it longer, in nanoseconds.
+const BATCH_TIME: f64 = 100_000.0;
+
+/// How many requests a worker takes at once that take it `each` nanoseconds.
+pub(super) fn most_at_once(each: f64) -> usize {
+    (BATCH_TIME / each.max(1.0)).clamp(1.0, MOST_AT_ONCE as f64) as usize
+}
 
 /// A request on its way.
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -195,7 +195,7 @@ pub fn advise(
     let predictor = Predictor::new(costs, processors, seed)?;
     let capacity = |policy: ServerPolicy| Ok((policy, predictor.capacity(policy)?));
     let capacities =
-        ServerPolicy::ALL.into_iter().map(capacity).collect::<Result<Vec<_>, PredictServerError>>()?;
+        ServerPolicy::BASIC.into_iter().map(capacity).collect::<Result<Vec<_>, PredictServerError>>()?;
     let least = least(&capacities);
     let rates = LOADS
         .into_par_iter()
@@ -212,7 +212,7 @@ pub fn advise(
 
 fn at(predictor: &Predictor<'_>, rate: PerSecond) -> Result<RateAdvice, PredictServerError> {
     let mut all = Vec::new();
-    for policy in ServerPolicy::ALL {
+    for policy in ServerPolicy::BASIC {
         if let Some(predicted) = predictor.with_draws(policy, rate)? {
             all.push((policy, predicted));
         }

@@ -118,6 +118,8 @@ pub const fn mechanism(policy: ServerPolicy) -> Policy {
     match policy {
         ServerPolicy::ByFlow => Policy::ByFlow,
         ServerPolicy::KernelHash => Policy::KernelHash,
+        ServerPolicy::Stealing => Policy::Stealing,
+        ServerPolicy::Adaptive => Policy::Adaptive,
         ServerPolicy::ByCpu => Policy::ByCpu,
         ServerPolicy::SharedLifo => Policy::SharedLifo,
         ServerPolicy::SharedFifo => Policy::SharedFifo,

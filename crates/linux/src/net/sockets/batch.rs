@@ -47,6 +47,12 @@ impl Batch {
         }
     }
 
+    /// The most datagrams that a call may receive.
+    #[must_use]
+    pub fn capacity(&self) -> usize {
+        self.arrays.capacity()
+    }
+
     /// Lets the next calls receive at most `datagrams`, at least one.
     pub fn set_limit(&mut self, datagrams: usize) {
         self.limit = datagrams.clamp(1, self.arrays.capacity());

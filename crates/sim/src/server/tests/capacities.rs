@@ -1,7 +1,7 @@
 //! The highest rate, against hand computations and against runs.
 
 use super::*;
-use crate::server::worker::MOST_AT_ONCE;
+use crate::server::worker::most_at_once;
 
 /// A source takes what its calls take, and nothing comes from elsewhere at another price.
 fn plain() -> Synthetic {
@@ -23,7 +23,8 @@ fn plain() -> Synthetic {
 fn in_full_batch(costs: &Synthetic) -> f64 {
     let sleep = costs.worker_cpu[0] + costs.waiting[1].1 - costs.each[0];
     let first = costs.worker_cpu[0] - sleep;
-    (first + (MOST_AT_ONCE - 1) as f64 * costs.each[0]) / MOST_AT_ONCE as f64
+    let most = most_at_once(costs.each[0]) as f64;
+    (first + (most - 1.0) * costs.each[0]) / most
 }
 
 fn check(host: &ServerHost, nanos: f64) {
@@ -73,7 +74,7 @@ fn moving_costs_capacity() {
 
 #[test]
 fn a_server_is_saturated_above_its_capacity_and_not_below() {
-    for policy in ServerPolicy::ALL {
+    for policy in ServerPolicy::BASIC {
         let host = host(&Synthetic::default(), policy, 2, 16);
         let capacity = host.capacity().mean.0;
         let saturated = [0.93, 1.1].map(|load| {

@@ -50,7 +50,7 @@ fn finished(machine: &mut Machine, requests: usize) -> Vec<Finished> {
 #[test]
 fn the_same_seed_gives_the_same_bits_on_one_thread_or_many() {
     let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-    for policy in ServerPolicy::ALL {
+    for policy in ServerPolicy::BASIC {
         let host = host(&Synthetic::default(), policy, 3, 12);
         let results = || (host.simulate(PerSecond(2e5), PRECISION).unwrap(), host.capacity());
         let (here, alone) = (results(), one.install(results));

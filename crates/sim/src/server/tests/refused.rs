@@ -48,7 +48,7 @@ fn one_processor_and_requests_by_cpu_need_nothing_from_elsewhere() {
     let mut costs = Synthetic::default().costs();
     costs.alone.retain(|row| row.softirq_cpu == SoftirqCpu::Reader);
     costs.bursts.retain(|row| row.softirq_cpu == SoftirqCpu::Reader);
-    for policy in ServerPolicy::ALL {
+    for policy in ServerPolicy::BASIC {
         assert_eq!(missing(&costs, policy, 1), None, "{policy}");
     }
     assert_eq!(missing(&costs, ServerPolicy::ByCpu, 4), None);
@@ -87,6 +87,12 @@ fn other_rows_stand_for_missing_ones() {
     costs.alone.iter_mut().for_each(|row| to_sibling(&mut row.softirq_cpu));
     costs.bursts.iter_mut().for_each(|row| to_sibling(&mut row.softirq_cpu));
     assert_eq!(ServerHost::new(&costs, setup(ServerPolicy::ByFlow, 2, 8)).unwrap(), complete);
+}
+
+#[test]
+fn what_stealing_workers_do_is_not_predicted() {
+    let refused = ServerHost::new(&Synthetic::default().costs(), setup(ServerPolicy::Stealing, 2, 8));
+    assert!(matches!(&refused, Err(ServerError::Setup(fault)) if fault.field == "policy"), "{refused:?}");
 }
 
 #[test]

@@ -189,7 +189,7 @@ fn views(advice: &[ServerAdvice]) -> Vec<(String, Vec<Line>)> {
             let figures = advice.rates.iter().filter_map(of).collect();
             Line { name: policy.to_string(), style: Style::Line, colour, figures }
         };
-        ServerPolicy::ALL.into_iter().enumerate().map(line).collect()
+        ServerPolicy::BASIC.into_iter().enumerate().map(line).collect()
     };
     advice
         .iter()
@@ -256,10 +256,10 @@ fn table(advice: &ServerAdvice) -> Table {
             let or = if equals.is_empty() { String::new() } else { format!(" (or {})", equals.join(", ")) };
             format!("{}{or}", cheapest.policy)
         });
-        let cells = ServerPolicy::ALL.into_iter().map(cell).chain([Cell::text(cheapest)]).collect();
+        let cells = ServerPolicy::BASIC.into_iter().map(cell).chain([Cell::text(cheapest)]).collect();
         Row::new(rounded(at.rate.0), cells)
     };
-    let names = ServerPolicy::ALL.map(|policy| policy.to_string());
+    let names = ServerPolicy::BASIC.map(|policy| policy.to_string());
     Table {
         id: format!("server-{}", advice.state_bytes),
         caption: format!(
