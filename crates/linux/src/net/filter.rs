@@ -5,6 +5,7 @@
 //! same filters for AF_XDP.
 
 use super::DeviceError;
+use core::fmt;
 use libc::{BPF_ABS, BPF_IND, BPF_JMP, BPF_K, BPF_LD, BPF_LDX, BPF_MSH, BPF_RET, sock_filter};
 
 /// Selects the frames that a device receives. With a packet socket, the kernel's own stack also gets
@@ -48,6 +49,12 @@ impl PortProtocol {
             Self::Udp => 17,
             Self::Tcp => 6,
         }
+    }
+}
+
+impl fmt::Display for PortProtocol {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if *self == Self::Udp { "UDP" } else { "TCP" })
     }
 }
 

@@ -44,10 +44,44 @@ pub(super) fn set_option<T: Copy>(
 
 /// Attaches a classic packet filter (`SO_ATTACH_FILTER`). Replaces the previous one atomically.
 pub(super) fn attach_filter(socket: impl AsFd, program: &[libc::sock_filter]) -> Result<(), Errno> {
+    attach(socket, libc::SO_ATTACH_FILTER, program)
+}
+
+/// Attaches a program of the given kind (`SO_ATTACH_FILTER`, `SO_ATTACH_REUSEPORT_CBPF`).
+pub(super) fn attach(socket: impl AsFd, option: i32, program: &[libc::sock_filter]) -> Result<(), Errno> {
     let len = u16::try_from(program.len()).map_err(|_| Errno::INVAL)?;
     // The kernel only reads through this pointer, though its type in C is not const.
     let program = libc::sock_fprog { len, filter: program.as_ptr().cast_mut() };
-    set_option(socket, libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &program)
+    set_option(socket, libc::SOL_SOCKET, option, &program)
+}
+
+/// The number of packets that the kernel dropped at this socket since it was opened, and the bytes that its queue
+/// holds (`SO_MEMINFO`).
+pub(super) fn drops_and_queued(socket: impl AsFd) -> Result<(u32, u32), Errno> {
+    /// Where `SK_MEMINFO_RMEM_ALLOC` and `SK_MEMINFO_DROPS` stand.
+    const QUEUED: usize = 0;
+    const DROPS: usize = 8;
+    let mut values = [0_u32; 9];
+    let mut size = size_of::<[u32; 9]>() as libc::socklen_t;
+    // SAFETY: `values` is writable for `size` bytes.
+    let status = unsafe {
+        libc::getsockopt(
+            socket.as_fd().as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_MEMINFO,
+            ptr::from_mut(&mut values).cast(),
+            &raw mut size,
+        )
+    };
+    checked(status).map(|_| (values[DROPS], values[QUEUED]))
+}
+
+/// The number of bytes sent on a connection that its peer's kernel has not acknowledged; its end counts as one (`SIOCOUTQ`).
+pub(super) fn unacknowledged(socket: impl AsFd) -> Result<u32, Errno> {
+    let mut bytes: libc::c_int = 0;
+    // SAFETY: this request writes an `int`, through a pointer to one.
+    checked(unsafe { libc::ioctl(socket.as_fd().as_raw_fd(), libc::TIOCOUTQ, &raw mut bytes) })?;
+    Ok(u32::try_from(bytes).unwrap_or(0))
 }
 
 /// Returns the counters of a packet socket since they were last read: `(received, dropped)`.

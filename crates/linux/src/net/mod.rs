@@ -13,7 +13,7 @@
 //! [`privilege_missing`] checks beforehand whether the devices can work. [`lab`] builds test networks
 //! of [`Namespace`]s, whose packets can be [steered](Namespace::steer). [`Datagrams`] sends and
 //! receives the kernel's own UDP in batches, for comparison and to generate load; [`TimedDatagrams`] says
-//! when the kernel received each. [`sockets`] shares a UDP port among workers.
+//! when the kernel received each. [`sockets`] shares a UDP port among workers, [`connections`] a TCP port.
 //!
 //! # Invariants
 //! - A frame's bytes are borrowed by the receiver's closure only; when it returns or panics, the
@@ -39,6 +39,7 @@ use rustix::io::Errno;
 use rustix::net::netdevice::index_to_name;
 use std::os::fd::BorrowedFd;
 
+pub mod connections;
 mod datagrams;
 mod error;
 mod filter;
@@ -48,6 +49,7 @@ mod kernel;
 pub mod lab;
 mod listening;
 mod namespace;
+mod opening;
 #[allow(unsafe_code)]
 mod packet;
 mod privilege;

@@ -7,6 +7,7 @@ use rustix::thread::{CapabilitySet, CapabilitySets, capabilities, set_capabiliti
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::process::Command;
 use std::thread;
+use warmcore_linux::net::PortProtocol;
 use warmcore_linux::net::sockets::{Port, PortError, PortOptions, Sharing};
 
 fn refused(address: SocketAddr, sharing: &Sharing, workers: usize) -> PortError {
@@ -63,7 +64,7 @@ fn reserved_ports_need_a_privilege() {
             every_sharing(1).iter().map(|sharing| refused(address, sharing, 1)).collect::<Vec<_>>()
         });
         for error in thread.join().unwrap() {
-            assert_eq!(error, PortError::Privilege { address });
+            assert_eq!(error, PortError::Privilege { protocol: PortProtocol::Udp, address });
         }
     });
 }

@@ -265,35 +265,6 @@ fn write_source(control: &mut Control, from: IpAddr, to: SocketAddr) -> usize {
     (header + length).next_multiple_of(word)
 }
 
-/// Attaches a program of the given kind (`SO_ATTACH_FILTER`, `SO_ATTACH_REUSEPORT_CBPF`).
-pub(super) fn attach(socket: impl AsFd, option: i32, program: &[libc::sock_filter]) -> Result<(), Errno> {
-    let len = u16::try_from(program.len()).map_err(|_| Errno::INVAL)?;
-    // The kernel only reads through this pointer, though its type in C is not const.
-    let program = libc::sock_fprog { len, filter: program.as_ptr().cast_mut() };
-    super::super::kernel::set_option(socket, libc::SOL_SOCKET, option, &program)
-}
-
-/// The number of datagrams that the kernel dropped at this socket since it was opened, and the bytes that its queue
-/// holds (`SO_MEMINFO`).
-pub(super) fn drops_and_queued(socket: impl AsFd) -> Result<(u32, u32), Errno> {
-    /// Where `SK_MEMINFO_RMEM_ALLOC` and `SK_MEMINFO_DROPS` stand.
-    const QUEUED: usize = 0;
-    const DROPS: usize = 8;
-    let mut values = [0_u32; 9];
-    let mut size = size_of::<[u32; 9]>() as libc::socklen_t;
-    // SAFETY: `values` is writable for `size` bytes.
-    let status = unsafe {
-        libc::getsockopt(
-            socket.as_fd().as_raw_fd(),
-            libc::SOL_SOCKET,
-            libc::SO_MEMINFO,
-            ptr::from_mut(&mut values).cast(),
-            &raw mut size,
-        )
-    };
-    checked(status).map(|_| (values[DROPS], values[QUEUED]))
-}
-
 /// Converts the return value of a C call into a result, with `errno` as the error.
 fn checked(status: libc::c_int) -> Result<usize, Errno> {
     usize::try_from(status).map_err(|_| {

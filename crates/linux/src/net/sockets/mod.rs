@@ -32,19 +32,16 @@
 //!   descriptor beside it: `shutdown` ends a receive call, also on a UDP socket without a peer.
 
 mod batch;
-mod error;
 #[allow(unsafe_code)]
 mod kernel;
 mod open;
 mod outbox;
 mod port;
-mod port_user;
-mod program;
 mod stealing;
 mod worker;
 
+pub use super::opening::PortError;
 pub use batch::{Batch, Datagram};
-pub use error::PortError;
 pub use outbox::{Outbox, Sent};
 pub use port::{Port, PortOptions, Sharing};
 pub use worker::{Received, WorkerSocket};

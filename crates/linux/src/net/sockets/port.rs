@@ -1,7 +1,8 @@
 //! A UDP port shared by workers.
 
 use super::worker::{Shared, WorkerSocket};
-use super::{Outbox, PortError, Sent, kernel, open, program};
+use super::{Outbox, PortError, Sent, open};
+use crate::net::{PortProtocol, kernel, opening};
 use core::sync::atomic::Ordering;
 use core::time::Duration;
 use rustix::net::Shutdown;
@@ -81,7 +82,7 @@ pub struct Port {
 
 impl Port {
     /// The most workers.
-    pub const MAX_WORKERS: usize = program::MAX_CPUS;
+    pub const MAX_WORKERS: usize = opening::MAX_WORKERS;
 
     /// Opens `address` for as many `workers`, and gives a socket to each. Port 0 means any free port.
     ///
@@ -93,11 +94,9 @@ impl Port {
         workers: usize,
         options: PortOptions,
     ) -> Result<(Self, Vec<WorkerSocket>), PortError> {
-        let sockets = open::sockets(address, sharing, workers, options)?;
-        let kernel = |doing| move |source| PortError::Kernel { doing, address, source };
-        let address = sockets[0].local_addr().map_err(|error| {
-            kernel("reading")(rustix::io::Errno::from_io_error(&error).unwrap_or(rustix::io::Errno::IO))
-        })?;
+        let (address, sockets) = open::sockets(address, sharing, workers, options)?;
+        let kernel =
+            |doing| move |source| PortError::Kernel { doing, protocol: PortProtocol::Udp, address, source };
         let shared = Arc::new(Shared::new(sharing, &sockets).map_err(kernel("waiting on"))?);
         let worker = |number: usize| {
             WorkerSocket::new(number, Arc::clone(&sockets[number % sockets.len()]), Arc::clone(&shared))
@@ -133,7 +132,7 @@ impl Port {
     pub fn gather(&self, workers: usize) -> Result<(), rustix::io::Errno> {
         let seed = self.seed.expect("a port of flows");
         assert!((1..=self.sockets.len()).contains(&workers), "{workers} of {} workers", self.sockets.len());
-        let program = program::by_flow(self.sockets.len() as u32, workers as u32, seed);
+        let program = opening::program::by_flow_among(workers as u32, self.sockets.len() as u32, seed);
         kernel::attach(&*self.sockets[0], libc::SO_ATTACH_REUSEPORT_CBPF, &program)
     }
 
@@ -180,7 +179,7 @@ impl Port {
     pub fn close(&self) {
         for socket in &self.sockets {
             // Fails only if memory is short. Then datagrams still arrive until the sockets are closed.
-            let _ = kernel::attach(&**socket, libc::SO_ATTACH_FILTER, &program::nothing());
+            let _ = opening::shut(&**socket);
         }
         self.shared.closed.store(true, Ordering::SeqCst);
         for socket in &self.sockets {

@@ -1,5 +1,6 @@
 //! Why a port cannot be opened.
 
+use crate::net::PortProtocol;
 use rustix::io::Errno;
 use std::net::SocketAddr;
 
@@ -8,10 +9,12 @@ use std::net::SocketAddr;
 pub enum PortError {
     /// Another socket has the port.
     #[error(
-        "UDP port {address} is in use{}: end that program, or take another port",
+        "{protocol} port {address} is in use{}: end that program, or take another port",
         user.as_ref().map(|user| format!(" by {user}")).unwrap_or_default()
     )]
     InUse {
+        /// UDP or TCP.
+        protocol: PortProtocol,
         /// The address asked for.
         address: SocketAddr,
         /// The program that has it, with its process number, if this process may know.
@@ -19,10 +22,12 @@ pub enum PortError {
     },
     /// The port is reserved for privileged programs.
     #[error(
-        "UDP port {address} needs a privilege: take a port from 1024 on, or give the program the capability \
+        "{protocol} port {address} needs a privilege: take a port from 1024 on, or give the program the capability \
          CAP_NET_BIND_SERVICE with `setcap`"
     )]
     Privilege {
+        /// UDP or TCP.
+        protocol: PortProtocol,
         /// The address asked for.
         address: SocketAddr,
     },
@@ -39,7 +44,7 @@ pub enum PortError {
     Descriptors {
         /// The number of workers.
         workers: usize,
-        /// How many descriptors their sockets need.
+        /// How many descriptors they need.
         needed: usize,
     },
     /// The kernel does not know an option.
@@ -67,8 +72,10 @@ pub enum PortError {
         cpus: usize,
     },
     /// The kernel refused for another reason.
-    #[error("{doing} UDP port {address} failed: {source}")]
+    #[error("{doing} {protocol} port {address} failed: {source}")]
     Kernel {
+        /// UDP or TCP.
+        protocol: PortProtocol,
         /// The operation.
         doing: &'static str,
         /// The address asked for.

@@ -1,18 +1,19 @@
-//! Which program has a UDP port.
+//! Which program has a port.
 
+use crate::net::PortProtocol;
 use std::fs;
 use std::net::{IpAddr, SocketAddr};
 
-/// The program that has the UDP port of `address`, as `NAME (process NUMBER)`; `None` if it is not visible to
+/// The program that has the port of `address`, as `NAME (process NUMBER)`; `None` if it is not visible to
 /// this process: it belongs to another user, or to another network namespace.
-pub(super) fn port_user(address: SocketAddr) -> Option<String> {
+pub(super) fn port_user(protocol: PortProtocol, address: SocketAddr) -> Option<String> {
     // The kernel's tables are read in pieces: entries can be missed while others come and go.
     const TRIES: usize = 5;
-    (0..TRIES).find_map(|_| look_up(address))
+    (0..TRIES).find_map(|_| look_up(protocol, address))
 }
 
-fn look_up(address: SocketAddr) -> Option<String> {
-    let inode = inode(address)?;
+fn look_up(protocol: PortProtocol, address: SocketAddr) -> Option<String> {
+    let inode = inode(protocol, address)?;
     let link = format!("socket:[{inode}]");
     let processes = fs::read_dir("/proc").ok()?.flatten();
     let numbers = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
@@ -23,10 +24,11 @@ fn look_up(address: SocketAddr) -> Option<String> {
 }
 
 /// The inode of a socket that is bound to this port, and to this address or to all.
-fn inode(address: SocketAddr) -> Option<u64> {
+fn inode(protocol: PortProtocol, address: SocketAddr) -> Option<u64> {
     // The table of both families: a socket of all IPv6 addresses has the port for IPv4 too.
-    ["/proc/thread-self/net/udp", "/proc/thread-self/net/udp6"].into_iter().find_map(|table| {
-        let text = fs::read_to_string(table).ok()?;
+    let name = if protocol == PortProtocol::Udp { "udp" } else { "tcp" };
+    ["", "6"].into_iter().find_map(|family| {
+        let text = fs::read_to_string(format!("/proc/thread-self/net/{name}{family}")).ok()?;
         text.lines().skip(1).find_map(|line| {
             let words: Vec<&str> = line.split_whitespace().collect();
             let (bound, port) = words.get(1)?.rsplit_once(':')?;

@@ -1,7 +1,8 @@
-//! Classic BPF programs that choose the socket of a datagram (`SO_ATTACH_REUSEPORT_CBPF`).
+//! Classic BPF programs that choose the socket of a datagram or of a connection (`SO_ATTACH_REUSEPORT_CBPF`).
 //!
-//! The program returns the number of a socket in the order in which they were bound. The kernel calls it with the
-//! datagram's data; the headers lie at `SKF_NET_OFF` (see `Documentation/networking/filter.rst`).
+//! The program returns the number of a socket in the order in which they were bound (UDP) or began to listen (TCP). The
+//! kernel calls it with what lies behind the transport's header; the headers lie at `SKF_NET_OFF` (see
+//! `Documentation/networking/filter.rst`). Both transports' headers begin with the sender's port.
 
 use libc::{
     BPF_ABS, BPF_ALU, BPF_AND, BPF_DIV, BPF_IND, BPF_JEQ, BPF_JGE, BPF_JMP, BPF_K, BPF_LD, BPF_MEM, BPF_MISC,
@@ -22,16 +23,20 @@ const GOLDEN: u32 = 0x9e37_79b1;
 const MIX: [u32; 2] = [0x85eb_ca6b, 0xc2b2_ae35];
 
 /// The most cpus that [`by_cpu`] can list.
-pub(super) const MAX_CPUS: usize = 1000;
+pub(in crate::net) const MAX_CPUS: usize = 1000;
 
-/// A filter that lets no datagram in.
+/// A filter that lets no packet in.
 pub(super) fn nothing() -> Vec<sock_filter> {
     vec![op(BPF_RET | BPF_K, 0)]
 }
 
-/// Chooses one of the first `active` of `sockets` by the sender's address and port, IPv4 or IPv6. `seed` makes the choice
-/// unpredictable to senders. A flow whose socket among all of them is active has that one, however many are.
-pub(super) fn by_flow(sockets: u32, active: u32, seed: u32) -> Vec<sock_filter> {
+/// Chooses one of `sockets` by the sender's address and port, IPv4 or IPv6. `seed` makes the choice unpredictable to senders.
+pub(in crate::net) fn by_flow(sockets: u32, seed: u32) -> Vec<sock_filter> {
+    by_flow_among(sockets, sockets, seed)
+}
+
+/// Chooses one of the first `active` of `sockets`. A flow whose socket among all of them is active has that one, however many are.
+pub(in crate::net) fn by_flow_among(active: u32, sockets: u32, seed: u32) -> Vec<sock_filter> {
     let mut program = vec![
         op(BPF_LD | BYTE | BPF_ABS, net(0)),
         op(BPF_ALU | BPF_RSH | BPF_K, 4), // the version
@@ -113,9 +118,9 @@ fn mixed(seed: u32) -> Vec<sock_filter> {
     program
 }
 
-/// Chooses the socket of the worker on the cpu that received the datagram: worker `n` is on `cpus[n]`. Datagrams of
+/// Chooses the socket of the worker on the cpu that received the packet: worker `n` is on `cpus[n]`. Packets of
 /// other cpus go to worker `cpu % workers`.
-pub(super) fn by_cpu(cpus: &[CpuId]) -> Vec<sock_filter> {
+pub(in crate::net) fn by_cpu(cpus: &[CpuId]) -> Vec<sock_filter> {
     let mut program = vec![op(BPF_LD | WORD | BPF_ABS, (SKF_AD_OFF + SKF_AD_CPU) as u32)];
     for (worker, cpu) in cpus.iter().enumerate().take(MAX_CPUS) {
         program.push(jump_unless(cpu.0, 1));
