@@ -1,5 +1,6 @@
 //! What a server is made of.
 
+use super::connections::Frames;
 use super::error::ServerError;
 use super::handler::{Handler, Request};
 use super::policy::Policy;
@@ -12,7 +13,7 @@ use core::fmt;
 use core::time::Duration;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::{Arc, mpsc};
-use warmcore_linux::net::sockets::{Batch, Port};
+use warmcore_linux::net::sockets::Port;
 
 /// Makes the state of a worker.
 pub(super) type MakeWorker<W> = Arc<dyn Fn(usize) -> W + Send + Sync>;
@@ -37,12 +38,14 @@ pub(super) struct Options {
     pub(super) metrics: Option<SocketAddr>,
     pub(super) stack_size: usize,
     pub(super) drain: Duration,
-    pub(super) longest: usize,
-    pub(super) receive_buffer: usize,
+    pub(super) longest: Option<usize>,
+    pub(super) receive_buffer: Option<usize>,
+    /// How requests follow each other on connections; `None` for datagrams.
+    pub(super) frames: Option<Frames>,
 }
 
 impl Server {
-    /// A server at `address`, such as `0.0.0.0:7`, or `[::]:7` for IPv4 and IPv6; port 0 means any free port. The port is
+    /// A server of datagrams (UDP) at `address`, such as `0.0.0.0:7`, or `[::]:7` for IPv4 and IPv6; port 0 means any free port. The port is
     /// opened by [`serve`](Self::serve) or [`start`](Self::start).
     ///
     /// # Errors
@@ -62,10 +65,21 @@ impl Server {
             metrics: None,
             stack_size: 2 << 20,
             drain: Duration::from_secs(10),
-            longest: Batch::LONGEST,
-            receive_buffer: 4 << 20,
+            longest: None,
+            receive_buffer: None,
+            frames: None,
         };
         Ok(Self { options, make_state: Box::new(|_| ()), make_worker: Arc::new(|_| ()) })
+    }
+
+    /// A server of connections (TCP) at `address`, as of [`bind`](Self::bind). `frames` says where requests end.
+    ///
+    /// # Errors
+    /// If it is no address, or a name without one.
+    pub fn bind_tcp(address: impl ToSocketAddrs + fmt::Debug, frames: Frames) -> Result<Self, ServerError> {
+        let mut server = Self::bind(address)?;
+        server.options.frames = Some(frames);
+        Ok(server)
     }
 }
 
@@ -78,14 +92,15 @@ impl<S, W> Server<S, W> {
         self
     }
 
-    /// Which worker processes a datagram; otherwise [`Policy::ByFlow`].
+    /// Which worker processes a datagram, or the requests of a connection; otherwise [`Policy::ByFlow`].
     #[must_use]
     pub fn policy(mut self, policy: Policy) -> Self {
         self.options.policy = policy;
         self
     }
 
-    /// Makes the state of each flow by `make`, called with its peer on its first request. Such as `|_| MyState::default()`.
+    /// Makes the state of each flow by `make`, called with its peer on its first request, or when its
+    /// connection is accepted. Such as `|_| MyState::default()`.
     #[must_use]
     pub fn state<T>(self, make: impl Fn(SocketAddr) -> T + Send + Sync + 'static) -> Server<T, W> {
         Server { options: self.options, make_state: Box::new(make), make_worker: self.make_worker }
@@ -98,7 +113,8 @@ impl<S, W> Server<S, W> {
         Server { options: self.options, make_state: self.make_state, make_worker: Arc::new(make) }
     }
 
-    /// How long after its last request a flow ends; otherwise 60 s.
+    /// How long after its last request a flow ends; otherwise 60 s. On a connection anything that arrives counts, and anything
+    /// that its peer reads.
     #[must_use]
     pub fn idle_after(mut self, time: Duration) -> Self {
         self.options.idle = time;
@@ -136,18 +152,19 @@ impl<S, W> Server<S, W> {
         self
     }
 
-    /// The longest request in bytes; longer ones are truncated. Otherwise 65,535, which none exceeds.
+    /// The longest request in bytes. Longer datagrams are truncated; otherwise it is 65,535, which none exceeds. Connections with
+    /// a longer one are closed; otherwise it is 1 MiB.
     #[must_use]
     pub fn longest_request(mut self, bytes: usize) -> Self {
-        self.options.longest = bytes;
+        self.options.longest = Some(bytes);
         self
     }
 
-    /// The size of each socket's receive buffer in bytes; otherwise 4 MiB. Without the capability `CAP_NET_ADMIN` the kernel
+    /// The size of each socket's receive buffer in bytes; otherwise 4 MiB, and that of connections adapts itself. Without the capability `CAP_NET_ADMIN` the kernel
     /// grants at most `net.core.rmem_max`.
     #[must_use]
     pub fn receive_buffer(mut self, bytes: usize) -> Self {
-        self.options.receive_buffer = bytes;
+        self.options.receive_buffer = Some(bytes);
         self
     }
 }
@@ -162,7 +179,7 @@ impl Options {
         if self.flows == 0 || self.flows > 1 << 30 {
             return fault("flows", self.flows.to_string(), "1 to 2^30");
         }
-        if self.longest == 0 {
+        if self.longest == Some(0) {
             return fault("longest_request", "0".to_owned(), "at least one byte");
         }
         if self.stack_size < 64 << 10 {

@@ -39,9 +39,9 @@ macro_rules! counts {
 counts! {
     /// Requests that a handler was called for, panicked ones included.
     requests,
-    /// Datagrams sent.
+    /// Datagrams, or replies on connections, that the kernel took to send.
     replies,
-    /// Datagrams that the kernel refused to send.
+    /// Those that it refused to send, or whose connection ended before.
     unsent,
     /// Timers that came.
     timers,
@@ -53,10 +53,16 @@ counts! {
     expired,
     /// Flows that ended because there were too many.
     evicted,
-    /// Flows that ended otherwise: by the handler or its panic.
+    /// Flows that ended otherwise: by the handler or its panic, or by their peer.
     closed,
     /// Requests that were lost because too many of their flow waited for a slow handler.
     overflowed,
     /// Requests that were received but not handled, because the time to stop was over.
     abandoned,
+    /// Connections whose peer sent what is no request.
+    invalid,
+    /// Connections whose peer sent a longer request than allowed.
+    too_long,
+    /// How often no connection could be accepted, because the process or the machine had no descriptors left.
+    unaccepted,
 }

@@ -1,5 +1,6 @@
 //! Why a server cannot start, or did not stop in order.
 
+use super::policy::Policy;
 use crate::metrics::EndpointError;
 use core::time::Duration;
 use std::io;
@@ -27,6 +28,16 @@ pub enum ServerError {
         found: String,
         /// What would be right.
         expected: &'static str,
+    },
+    /// The kernel has no such way to share a port of this kind.
+    #[error("`Policy::{policy:?}` is not for {transport}: {because}")]
+    Policy {
+        /// The policy.
+        policy: Policy,
+        /// UDP or TCP.
+        transport: &'static str,
+        /// Why, and what to take instead.
+        because: &'static str,
     },
     /// The cores of this machine cannot be read.
     #[error("{0}; name the number of workers instead")]

@@ -55,8 +55,7 @@ impl Gathering {
     }
 
     fn apply(&self, control: &Control) {
-        // Fails only if memory is short. Then flows stay where they are.
-        let _ = control.port.gather(self.number.active);
+        control.port.gather(self.number.active);
     }
 }
 

@@ -3,14 +3,15 @@
 use super::Reply;
 use std::net::SocketAddr;
 
-/// A received datagram.
+/// A received datagram, or a request on a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Request<'a> {
-    /// Its data.
+    /// Its data, without its frame on a connection.
     pub bytes: &'a [u8],
     /// Who sent it. Address and port name the flow.
     pub peer: SocketAddr,
-    /// Whether it was longer than the [longest request](super::Server::longest_request): the rest is lost.
+    /// Whether it was longer than the [longest request](super::Server::longest_request): the rest is lost. Never so on
+    /// connections, which are closed then.
     pub truncated: bool,
 }
 
@@ -49,7 +50,8 @@ impl<S, W, F: Fn(&mut S, Request<'_>, &mut Reply<'_, W>) + Send + Sync> Handler<
 /// What becomes of a flow whose handler panicked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum AfterPanic {
-    /// Its state is dropped. It begins anew with the sender's next request.
+    /// Its state is dropped. It begins anew with the sender's next request. A connection is closed, since its peer would take
+    /// the next reply for the one that is missing.
     #[default]
     Drop,
     /// It goes on with the state that the panic left.
@@ -59,7 +61,7 @@ pub enum AfterPanic {
 /// Why a flow ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Closed {
-    /// No request came for the [idle time](super::Server::idle_after).
+    /// Nothing came for the [idle time](super::Server::idle_after).
     Expired,
     /// There were too many flows, and this one had been idle longest.
     Evicted,
@@ -67,4 +69,8 @@ pub enum Closed {
     ByHandler,
     /// The server stopped.
     Stopped,
+    /// The peer closed or reset its connection.
+    ByPeer,
+    /// The peer sent what is no request, or a longer one than allowed.
+    Invalid,
 }

@@ -3,13 +3,13 @@
 use super::builder::{MakeWorker, Options, Server};
 use super::control::Control;
 use super::error::ServerError;
-use super::flows::Flows;
 use super::gathering::Gathering;
 use super::handler::Handler;
 use super::policy::Policy;
 use super::running::{Event, Page, Running};
-use super::service::{Local, Service, message};
-use super::worker;
+use super::service::{FlowsOf, Local, Service, message};
+use super::transport::{ServedPort, Transport};
+use super::{connections, datagrams, keeper};
 use crate::from_scenario::usable_cores;
 use crate::metrics::Endpoint;
 use core::sync::atomic::AtomicBool;
@@ -17,9 +17,19 @@ use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
-use warmcore_linux::net::sockets::{Batch, Port, PortOptions, WorkerSocket};
 use warmcore_linux::{affinity, pin_to};
 use warmcore_units::CpuId;
+
+/// A port that is open, and what its threads begin with.
+pub(super) struct Opened<S, T: Transport> {
+    pub(super) port: ServedPort,
+    pub(super) transport: T,
+    pub(super) flows: Arc<FlowsOf<S, T>>,
+    /// What each worker sends with, and its share of the port.
+    pub(super) workers: Vec<(T::Out, T::Share)>,
+    /// What the thread sends with that calls timers, where flows have no worker.
+    pub(super) keeper: Option<T::Out>,
+}
 
 /// Starts a server and returns when all workers are ready. Its threads tell `events` by `told`.
 pub(super) fn launch<S: Send + 'static, W: 'static>(
@@ -28,24 +38,42 @@ pub(super) fn launch<S: Send + 'static, W: 'static>(
     told: mpsc::Sender<Event>,
     events: mpsc::Receiver<Event>,
 ) -> Result<Running, ServerError> {
+    let cpus = cpus(&server.options)?;
+    let endpoint = server.options.metrics.map(Endpoint::bind).transpose()?;
+    match server.options.frames.clone() {
+        None => {
+            let opened = datagrams::open(&server.options, &cpus)?;
+            start(server, handler, opened, &cpus, endpoint, (told, events))
+        }
+        Some(frames) => {
+            let opened = connections::open(&server.options, frames, &cpus)?;
+            start(server, handler, opened, &cpus, endpoint, (told, events))
+        }
+    }
+}
+
+/// Starts the threads of a server.
+fn start<S: Send + 'static, W: 'static, T: Transport>(
+    server: Server<S, W>,
+    handler: impl Handler<S, W> + 'static,
+    opened: Opened<S, T>,
+    cpus: &[CpuId],
+    endpoint: Option<Endpoint>,
+    (told, events): (mpsc::Sender<Event>, mpsc::Receiver<Event>),
+) -> Result<Running, ServerError> {
     let Server { options, make_state, make_worker } = server;
-    let cpus = cpus(&options)?;
+    let Opened { port, transport, flows, workers: shares, keeper } = opened;
     let workers = cpus.len();
-    let endpoint = options.metrics.map(Endpoint::bind).transpose()?;
-    let port_options = PortOptions { receive_buffer: Some(options.receive_buffer), ..PortOptions::default() };
-    let (port, sockets) = Port::open(options.address, &options.policy.sharing(&cpus), workers, port_options)?;
-    // A flow has a worker where the port keeps it there. Otherwise a thread of its own calls timers.
-    let by_worker = options.policy.keeps_order();
-    let timekeeper = (!by_worker).then(|| (None, port.sender()));
-    let threads: Vec<(Option<CpuId>, WorkerSocket)> =
-        cpus.into_iter().map(Some).zip(sockets).chain(timekeeper).collect();
-    let control = Arc::new(Control::new(port, threads.iter().map(|(cpu, _)| *cpu)));
+    let shares = cpus.iter().zip(shares).map(|(cpu, (out, share))| (Some(*cpu), out, Some(share)));
+    let threads: Vec<_> = shares.chain(keeper.map(|out| (None, out, None))).collect();
+    let control = Arc::new(Control::new(port, threads.iter().map(|(cpu, ..)| *cpu)));
     let service = Arc::new(Service {
         handler,
         make_state,
-        flows: Flows::new(workers, by_worker, options.idle),
+        flows,
         max_flows: options.flows,
         control: Arc::clone(&control),
+        transport,
     });
     let mut running = Running {
         control,
@@ -57,11 +85,20 @@ pub(super) fn launch<S: Send + 'static, W: 'static>(
         died: None,
         signalled: false,
     };
-    for (number, (cpu, socket)) in threads.into_iter().enumerate() {
-        let begin = Begin { number, cpu, socket, make_worker: Arc::clone(&make_worker), told: told.clone() };
+    let gathers = options.policy == Policy::Adaptive;
+    for (number, (cpu, out, share)) in threads.into_iter().enumerate() {
+        let begin = Begin {
+            number,
+            cpu,
+            out,
+            share,
+            gathers,
+            make_worker: Arc::clone(&make_worker),
+            told: told.clone(),
+        };
         // If it fails, those that have started end with the port.
         let thread = begin
-            .spawn(Arc::clone(&service), &options)
+            .spawn(Arc::clone(&service), options.stack_size)
             .map_err(|source| ServerError::Thread { worker: number, source })?;
         running.threads.push(Some(thread));
     }
@@ -92,29 +129,31 @@ fn cpus(options: &Options) -> Result<Vec<CpuId>, ServerError> {
 }
 
 /// What a thread begins with.
-struct Begin<W> {
+struct Begin<W, T: Transport> {
     number: usize,
-    /// Its cpu; none is the timekeeper's.
     cpu: Option<CpuId>,
-    socket: WorkerSocket,
+    out: T::Out,
+    /// A worker's share of the port; none is the timekeeper's.
+    share: Option<T::Share>,
+    /// Whether the timekeeper gathers flows on as few workers as the load needs.
+    gathers: bool,
     make_worker: MakeWorker<W>,
     told: mpsc::Sender<Event>,
 }
 
-impl<W: 'static> Begin<W> {
+impl<W: 'static, T: Transport> Begin<W, T> {
     /// Starts the thread. When it ends, it says so; if it dies, it closes the port, so that all others end.
-    fn spawn<S, H>(self, service: Arc<Service<S, H>>, options: &Options) -> io::Result<JoinHandle<()>>
+    fn spawn<S, H>(self, service: Arc<Service<S, H, T>>, stack_size: usize) -> io::Result<JoinHandle<()>>
     where
         S: Send + 'static,
         H: Handler<S, W> + 'static,
     {
-        let (policy, longest) = (options.policy, options.longest);
         let thread = thread::Builder::new().name(format!("server-{}", self.number));
-        thread.stack_size(options.stack_size).spawn(move || {
+        thread.stack_size(stack_size).spawn(move || {
             let (number, told) = (self.number, self.told.clone());
             let record = &service.control.threads[number];
             record.started();
-            let done = catch_unwind(AssertUnwindSafe(|| self.run(&service, policy, longest)));
+            let done = catch_unwind(AssertUnwindSafe(|| self.run(&service)));
             let done = done.unwrap_or_else(|payload| Err(message(&*payload).to_owned()));
             record.ended();
             if done.is_err() {
@@ -126,23 +165,17 @@ impl<W: 'static> Begin<W> {
         })
     }
 
-    fn run<S, H: Handler<S, W>>(
-        self,
-        service: &Service<S, H>,
-        policy: Policy,
-        longest: usize,
-    ) -> Result<(), String> {
-        let Self { number, cpu, socket, make_worker, told } = self;
+    fn run<S, H: Handler<S, W>>(self, service: &Service<S, H, T>) -> Result<(), String> {
+        let Self { number, cpu, out, share, gathers, make_worker, told } = self;
         let _pinned = cpu.map(pin_to).transpose().map_err(|error| error.to_string())?;
-        let local = Local::new(number, make_worker(number), socket.clone());
-        if cpu.is_none() {
-            let gathering = (policy == Policy::Adaptive).then(|| Gathering::new(&service.control, number));
-            worker::keep_time(service, local, gathering);
+        let local = Local::new(number, make_worker(number), out);
+        let Some(share) = share else {
+            let gathering = gathers.then(|| Gathering::new(&service.control, number));
+            keeper::keep_time(service, local, gathering);
             return Ok(());
-        }
-        let batch = Batch::new(if policy.is_shared() { 1 } else { Batch::MOST }, longest);
+        };
         let _ = told.send(Event::Ready);
-        worker::work(service, local, socket, batch)
+        T::work(service, local, share)
     }
 }
 

@@ -56,12 +56,15 @@
 //! A handler runs on its worker's thread, with a stack of [2 MiB](Server::stack_size) and a guard page.
 
 mod builder;
+mod connections;
 mod control;
 mod counts;
+mod datagrams;
 mod error;
 mod flows;
 mod gathering;
 mod handler;
+mod keeper;
 mod launch;
 mod policy;
 mod reply;
@@ -69,9 +72,10 @@ mod report;
 mod running;
 mod service;
 mod signals;
-mod worker;
+mod transport;
 
 pub use builder::Server;
+pub use connections::{Frame, Frames};
 pub use counts::Counts;
 pub use error::ServerError;
 pub use handler::{AfterPanic, Closed, Handler, Request};
@@ -79,3 +83,7 @@ pub use policy::Policy;
 pub use reply::Reply;
 pub use report::{Report, WorkerReport};
 pub use running::{Running, Sender};
+
+/// What a worker may take before it sends replies, or turns to other connections, in nanoseconds: so that the first reply does not wait
+/// long for the last.
+const BATCH_TIME: u64 = 100_000;

@@ -1,6 +1,8 @@
 //! Which worker processes a datagram.
 
+use super::error::ServerError;
 use rand::RngExt;
+use warmcore_linux::net::connections::Accepting;
 use warmcore_linux::net::sockets::Sharing;
 use warmcore_units::CpuId;
 
@@ -27,6 +29,8 @@ pub enum Policy {
     Adaptive,
     /// The worker of the cpu on which the kernel received the datagram, where it is still cached.
     ByCpu,
+    /// Connections only: the worker that accepts a connection serves it. All wait for them, and take turns.
+    Exclusive,
     /// Any idle worker, the one that has waited shortest first (Locking, MRU). Few workers stay warm at low load.
     SharedLifo,
     /// Any idle worker, the one that has waited longest first (Locking, LRU). All take turns.
@@ -35,7 +39,18 @@ pub enum Policy {
 
 impl Policy {
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
+        Self::ByFlow,
+        Self::KernelHash,
+        Self::Stealing,
+        Self::Adaptive,
+        Self::ByCpu,
+        Self::Exclusive,
+        Self::SharedLifo,
+        Self::SharedFifo,
+    ];
+    /// Those of a server of datagrams.
+    pub const UDP: [Self; 7] = [
         Self::ByFlow,
         Self::KernelHash,
         Self::Stealing,
@@ -44,6 +59,9 @@ impl Policy {
         Self::SharedLifo,
         Self::SharedFifo,
     ];
+    /// Those of a server of connections.
+    pub const TCP: [Self; 5] =
+        [Self::ByFlow, Self::KernelHash, Self::ByCpu, Self::Exclusive, Self::SharedLifo];
 
     /// Whether requests of a flow are processed in the order in which the kernel received them.
     #[must_use]
@@ -51,20 +69,48 @@ impl Policy {
         matches!(self, Self::ByFlow | Self::KernelHash)
     }
 
-    /// Whether all workers receive from one socket.
-    pub(super) const fn is_shared(self) -> bool {
-        matches!(self, Self::SharedLifo | Self::SharedFifo)
-    }
-
-    /// How the kernel does it, with workers on `cpus`.
-    pub(super) fn sharing(self, cpus: &[CpuId]) -> Sharing {
-        match self {
+    /// How the kernel shares a UDP port so, among workers on `cpus`.
+    pub(super) fn sharing(self, cpus: &[CpuId]) -> Result<Sharing, ServerError> {
+        Ok(match self {
             Self::ByFlow | Self::Adaptive => Sharing::Flow { seed: rand::rng().random() },
             Self::Stealing => Sharing::Stealing { seed: rand::rng().random() },
             Self::KernelHash => Sharing::Hash,
             Self::ByCpu => Sharing::Cpu { cpus: cpus.to_vec() },
             Self::SharedLifo => Sharing::Lifo,
             Self::SharedFifo => Sharing::Fifo,
-        }
+            Self::Exclusive => {
+                return Err(ServerError::Policy {
+                    policy: self,
+                    transport: "UDP",
+                    because: "datagrams have no connection that a worker could accept and keep; take ByFlow, or SharedLifo",
+                });
+            }
+        })
+    }
+
+    /// How the kernel shares a TCP port so, among workers on `cpus`.
+    pub(super) fn accepting(self, cpus: &[CpuId]) -> Result<Accepting, ServerError> {
+        Ok(match self {
+            Self::ByFlow => Accepting::Flow { seed: rand::rng().random() },
+            Self::KernelHash => Accepting::Hash,
+            Self::ByCpu => Accepting::Cpu { cpus: cpus.to_vec() },
+            Self::Exclusive => Accepting::Exclusive,
+            Self::SharedLifo => Accepting::Shared,
+            Self::SharedFifo => {
+                return Err(ServerError::Policy {
+                    policy: self,
+                    transport: "TCP",
+                    because: "the kernel wakes those who wait for connections' events last in, first out, and has no other order; \
+                              take SharedLifo",
+                });
+            }
+            Self::Stealing | Self::Adaptive => {
+                return Err(ServerError::Policy {
+                    policy: self,
+                    transport: "TCP",
+                    because: "the kernel moves no connection from one worker's socket to another's; take ByFlow, or SharedLifo",
+                });
+            }
+        })
     }
 }

@@ -1,34 +1,41 @@
 //! What a handler can do besides changing its flow's state.
 
+use super::transport::Target;
 use core::fmt;
 use core::time::Duration;
-use std::net::{IpAddr, SocketAddr};
-use warmcore_linux::net::sockets::{Outbox, Sent, WorkerSocket};
+use std::net::SocketAddr;
 
 /// Answers a request, sends to others, and sets the flow's timer.
 ///
-/// What is sent leaves when the batch of requests is done, or earlier if much is sent.
+/// What is sent leaves when the batch of requests is done, or earlier if much is sent. On connections the batch is what has
+/// arrived of one connection; replies are framed as requests are (see [`Frames`](super::Frames)).
 pub struct Reply<'a, W = ()> {
-    pub(super) out: &'a mut Out,
+    pub(super) target: Target<'a>,
     pub(super) worker: &'a mut W,
     pub(super) number: usize,
     pub(super) peer: SocketAddr,
-    /// The address of ours that the peer knows.
-    pub(super) from: Option<IpAddr>,
     /// A change of the timer: to none, or to a time from now.
     pub(super) timer: Option<Option<Duration>>,
     pub(super) close: bool,
 }
 
 impl<W> Reply<'_, W> {
-    /// Sends a datagram to the peer of this flow. May be called any number of times.
+    /// Sends a datagram, or a reply on the connection, to the peer of this flow. May be called any number of times.
     pub fn send(&mut self, bytes: &[u8]) {
-        self.out.push(bytes, self.peer, self.from);
+        match &mut self.target {
+            Target::Datagrams(out, from) => out.push(bytes, self.peer, *from),
+            Target::Connection(out) => out.push(bytes),
+        }
     }
 
-    /// Sends a datagram to anybody.
+    /// Sends a datagram to anybody; on a server of connections, to a peer that has one. Otherwise it counts as unsent, as when
+    /// the peer does not read what it has been sent.
     pub fn send_to(&mut self, peer: SocketAddr, bytes: &[u8]) {
-        self.out.push(bytes, peer, None);
+        match &mut self.target {
+            Target::Datagrams(out, _) => out.push(bytes, peer, None),
+            Target::Connection(out) if peer == self.peer => out.push(bytes),
+            Target::Connection(out) => out.push_to(peer, bytes),
+        }
     }
 
     /// Calls [`timer`](super::Handler::timer) for this flow once, not before this time has passed; replaces the flow's
@@ -42,7 +49,8 @@ impl<W> Reply<'_, W> {
         self.timer = Some(None);
     }
 
-    /// Ends the flow after this request. The sender's next one begins a new flow.
+    /// Ends the flow after this request. The sender's next one begins a new flow. A connection is closed once its replies
+    /// are sent; requests that it sent already are not handled.
     pub fn close(&mut self) {
         self.close = true;
     }
@@ -68,47 +76,5 @@ impl<W> Reply<'_, W> {
 impl<W> fmt::Debug for Reply<'_, W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Reply(to {} by worker {})", self.peer, self.number)
-    }
-}
-
-/// What a thread of the server sends.
-pub(super) struct Out {
-    pub(super) socket: WorkerSocket,
-    pub(super) outbox: Outbox,
-    pub(super) sent: Sent,
-    /// How much of the outbox is from before the handler's call.
-    mark: usize,
-}
-
-impl Out {
-    pub(super) fn new(socket: WorkerSocket) -> Self {
-        Self { socket, outbox: Outbox::default(), sent: Sent::default(), mark: 0 }
-    }
-
-    fn push(&mut self, bytes: &[u8], to: SocketAddr, from: Option<IpAddr>) {
-        if self.outbox.is_full() {
-            self.flush();
-        }
-        self.outbox.push(bytes, to, from);
-    }
-
-    /// A handler is about to be called.
-    pub(super) fn mark(&mut self) {
-        self.mark = self.outbox.len();
-    }
-
-    /// Takes back what was pushed since, as far as it was not sent.
-    pub(super) fn back_to_mark(&mut self) {
-        self.outbox.truncate(self.mark);
-    }
-
-    /// Sends everything.
-    pub(super) fn flush(&mut self) {
-        self.mark = 0;
-        if !self.outbox.is_empty() {
-            let Sent { sent, refused } = self.socket.send(&mut self.outbox);
-            self.sent.sent += sent;
-            self.sent.refused += refused;
-        }
     }
 }

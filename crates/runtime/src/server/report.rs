@@ -18,7 +18,8 @@ pub struct Report {
     pub workers: Vec<WorkerReport>,
     /// Flows that are open.
     pub flows: usize,
-    /// Datagrams that the kernel dropped before a worker received them: the receive buffer was full. Up to 2^32.
+    /// Datagrams that the kernel dropped before a worker received them: the receive buffer was full. On a server of connections,
+    /// attempts to connect that it dropped: too many waited to be accepted. Up to 2^32.
     pub dropped: u64,
 }
 
@@ -45,7 +46,7 @@ impl Report {
             elapsed: control.elapsed(),
             workers: control.threads.iter().map(|thread| worker(thread)).collect(),
             flows: control.open.load(Ordering::Relaxed),
-            dropped: control.port.dropped().into_iter().map(u64::from).sum(),
+            dropped: control.port.dropped(),
         }
     }
 

@@ -198,15 +198,18 @@ impl Drop for Running {
     }
 }
 
-/// Sends datagrams from a server's port, from any thread.
+/// Sends from a server's port, from any thread.
 #[derive(Clone, Debug)]
 pub struct Sender(Weak<Control>);
 
 impl Sender {
     /// Sends `bytes` to `peer`, whether there is a flow or not. Returns whether the kernel accepted it; not once the
     /// server has stopped. On a server of all addresses the kernel chooses the one it leaves from.
+    ///
+    /// On a server of connections `peer` must have one, and it gets a frame. Returns whether the kernel or the connection's
+    /// queue took it: not if the peer does not read what it has been sent.
     pub fn send(&self, peer: SocketAddr, bytes: &[u8]) -> bool {
-        self.0.upgrade().is_some_and(|control| control.port.send(bytes, peer, None).sent == 1)
+        self.0.upgrade().is_some_and(|control| control.port.send(bytes, peer))
     }
 }
 

@@ -8,6 +8,7 @@ mod helping;
 mod metrics;
 mod program;
 mod refusals;
+mod tcp;
 mod timers;
 mod trouble;
 

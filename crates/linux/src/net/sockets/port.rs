@@ -44,12 +44,6 @@ impl Sharing {
     pub const fn is_one_socket(&self) -> bool {
         matches!(self, Self::Fifo | Self::Lifo)
     }
-
-    /// Whether each flow (sender's address and port) stays with one worker.
-    #[must_use]
-    pub const fn keeps_flows(&self) -> bool {
-        matches!(self, Self::Hash | Self::Flow { .. })
-    }
 }
 
 /// Options of a port.

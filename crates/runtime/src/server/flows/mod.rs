@@ -4,10 +4,12 @@
 //! free, otherwise more than workers. A flow's state is taken out while a handler has it, so that no lock is held then and no
 //! two handlers have it at once. Requests that come meanwhile wait at the flow.
 
+mod id;
 mod shard;
 mod timers;
 
-pub(super) use shard::{Entered, Finished, Shard, Waiting};
+pub(super) use id::Id;
+pub(super) use shard::{Entered, Finished, Removed, Shard, TimerChange, Waiting};
 
 use core::hash::{BuildHasher, Hash};
 use core::time::Duration;
@@ -19,16 +21,16 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// No time: later than any.
 pub(super) const NEVER: u64 = timers::NEVER;
 
-/// All flows.
+/// All flows, with states `S` and links `L` to their peers.
 #[derive(Debug)]
-pub(super) struct Flows<S> {
-    shards: Box<[CachePadded<Mutex<Shard<S>>>]>,
+pub(super) struct Flows<S, L> {
+    shards: Box<[CachePadded<Mutex<Shard<S, L>>>]>,
     hasher: DefaultHashBuilder,
     /// Whether each worker has a shard to itself.
     by_worker: bool,
 }
 
-impl<S> Flows<S> {
+impl<S, L: Clone> Flows<S, L> {
     /// No flows, which expire after `idle`.
     pub(super) fn new(workers: usize, by_worker: bool, idle: Duration) -> Self {
         let shards = if by_worker { workers } else { (4 * workers).next_power_of_two() };
@@ -56,9 +58,17 @@ impl<S> Flows<S> {
     }
 
     /// Locks a shard.
-    pub(super) fn lock(&self, shard: usize) -> MutexGuard<'_, Shard<S>> {
+    pub(super) fn lock(&self, shard: usize) -> MutexGuard<'_, Shard<S, L>> {
         // No code of the user runs under the lock, so a poisoned one is as good.
         self.shards[shard].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How `peer` is reached, if it has a flow.
+    pub(super) fn find(&self, peer: &SocketAddr) -> Option<L> {
+        if self.by_worker {
+            return self.numbers().find_map(|shard| self.lock(shard).find(peer));
+        }
+        self.lock(self.shard_of(peer, 0)).find(peer)
     }
 
     /// The numbers of all shards.

@@ -1,10 +1,11 @@
 //! A part of the flows.
 
+use super::Id;
 use super::timers::{NEVER, Timers};
 use core::time::Duration;
 use hashbrown::HashMap;
 use std::collections::VecDeque;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 
 /// No flow.
 const NONE: u32 = u32::MAX;
@@ -12,11 +13,12 @@ const NONE: u32 = u32::MAX;
 /// How long a timer waits for a handler that has its flow.
 const RETRY: u64 = 1_000_000;
 
-/// A part of the flows. All times are nanoseconds since the server started.
+/// A part of the flows, with states `S` and links `L` to their peers. All times are nanoseconds since the server started.
 #[derive(Debug)]
-pub(in super::super) struct Shard<S> {
+pub(in super::super) struct Shard<S, L> {
+    /// Of several flows of one peer, the last.
     numbers: HashMap<SocketAddr, u32>,
-    flows: Vec<Flow<S>>,
+    flows: Vec<Flow<S, L>>,
     free: Vec<u32>,
     timers: Timers,
     /// The flows used last and longest ago, linked by `Flow::older` and `Flow::newer`.
@@ -26,13 +28,17 @@ pub(in super::super) struct Shard<S> {
 }
 
 #[derive(Debug)]
-struct Flow<S> {
+struct Flow<S, L> {
     peer: SocketAddr,
-    /// The address of ours that the peer knows.
-    from: Option<IpAddr>,
+    /// How the peer is reached; `None` in a free place.
+    link: Option<L>,
+    /// Counts the flows that had this place, as far as [`Id`] tells them apart.
+    generation: u32,
     /// `None` while a handler has it, and in a free place.
     state: Option<Box<S>>,
     waiting: VecDeque<Waiting>,
+    /// Whether a thread came for it while a handler had it.
+    wanted: bool,
     used: u64,
     newer: u32,
     older: u32,
@@ -67,7 +73,18 @@ pub(in super::super) enum Finished<S> {
     Next(Box<S>, Waiting),
 }
 
-impl<S> Shard<S> {
+/// A change of a flow's timer: to none, or to a time from now.
+pub(in super::super) type TimerChange = Option<Option<Duration>>;
+
+/// A flow that was removed.
+#[derive(Debug)]
+pub(in super::super) struct Removed<S, L> {
+    pub(in super::super) peer: SocketAddr,
+    pub(in super::super) state: Box<S>,
+    pub(in super::super) link: Option<L>,
+}
+
+impl<S, L: Clone> Shard<S, L> {
     /// The most requests that wait at a flow.
     const MOST_WAITING: usize = 1024;
 
@@ -87,14 +104,14 @@ impl<S> Shard<S> {
     pub(in super::super) fn enter(
         &mut self,
         peer: SocketAddr,
-        from: Option<IpAddr>,
+        link: L,
         now: u64,
         waiting: impl FnOnce() -> Waiting,
     ) -> Entered<S> {
         let Some(&number) = self.numbers.get(&peer) else { return Entered::Unknown };
         self.touch(number, now);
         let flow = &mut self.flows[number as usize];
-        flow.from = from;
+        flow.link = Some(link);
         match flow.state.take() {
             Some(state) => Entered::Idle(number, state),
             None if flow.waiting.len() < Self::MOST_WAITING => {
@@ -106,22 +123,70 @@ impl<S> Shard<S> {
     }
 
     /// Opens the flow of `peer` for a handler, who has its state already. `None` if there is one now.
-    pub(in super::super) fn open(&mut self, peer: SocketAddr, from: Option<IpAddr>, now: u64) -> Option<u32> {
-        if self.numbers.contains_key(&peer) {
-            return None;
-        }
-        let flow =
-            Flow { peer, from, state: None, waiting: VecDeque::new(), used: now, newer: NONE, older: NONE };
-        let number = if let Some(number) = self.free.pop() {
-            self.flows[number as usize] = flow;
-            number
-        } else {
-            self.flows.push(flow);
-            (self.flows.len() - 1) as u32
+    pub(in super::super) fn open(&mut self, peer: SocketAddr, link: L, now: u64) -> Option<u32> {
+        (!self.numbers.contains_key(&peer)).then(|| self.open_another(peer, link, now))
+    }
+
+    /// The same beside other flows of this peer.
+    pub(in super::super) fn open_another(&mut self, peer: SocketAddr, link: L, now: u64) -> u32 {
+        let free = self.free.pop();
+        let generation = free.map_or(0, |number| self.flows[number as usize].generation);
+        let flow = Flow {
+            peer,
+            link: Some(link),
+            generation,
+            state: None,
+            waiting: VecDeque::new(),
+            wanted: false,
+            used: now,
+            newer: NONE,
+            older: NONE,
         };
+        let number = free.unwrap_or(self.flows.len() as u32);
+        match free {
+            Some(number) => self.flows[number as usize] = flow,
+            None => self.flows.push(flow),
+        }
         self.numbers.insert(peer, number);
         self.link(number);
-        Some(number)
+        number
+    }
+
+    /// Tells flow `number` from others that have its place later.
+    pub(in super::super) fn generation(&self, number: u32) -> u32 {
+        self.flows[number as usize].generation
+    }
+
+    /// Takes the state of a flow, if it is still there and no handler has it. A handler who has it [is told](Self::put_back).
+    pub(in super::super) fn enter_number(
+        &mut self,
+        number: u32,
+        generation: u32,
+        now: u64,
+    ) -> Option<(Box<S>, SocketAddr, L)> {
+        let flow = self.flows.get_mut(number as usize).filter(|flow| flow.generation == generation)?;
+        let link = flow.link.clone()?;
+        let peer = flow.peer;
+        flow.wanted = flow.state.is_none();
+        let state = flow.state.take()?;
+        self.touch(number, now);
+        Some((state, peer, link))
+    }
+
+    /// Numbers and generations of all flows.
+    pub(in super::super) fn all(&self) -> Vec<(u32, u32)> {
+        let there = self.flows.iter().enumerate().filter(|(_, flow)| flow.link.is_some());
+        there.map(|(number, flow)| (number as u32, flow.generation)).collect()
+    }
+
+    /// How many flows there are.
+    pub(in super::super) fn len(&self) -> usize {
+        self.flows.len() - self.free.len()
+    }
+
+    /// How `peer` is reached, if it has a flow.
+    pub(super) fn find(&self, peer: &SocketAddr) -> Option<L> {
+        self.flows[*self.numbers.get(peer)? as usize].link.clone()
     }
 
     /// Gives back the state after a handler, and sets the timer if it was changed: to none, or to so long from `now`.
@@ -129,20 +194,38 @@ impl<S> Shard<S> {
         &mut self,
         number: u32,
         state: Box<S>,
-        timer: Option<Option<Duration>>,
+        timer: TimerChange,
         now: u64,
     ) -> Finished<S> {
-        match timer {
-            Some(Some(time)) => self.timers.set(number, now.saturating_add(super::nanos(time))),
-            Some(None) => self.timers.clear(number),
-            None => {}
-        }
+        self.change_timer(number, timer, now);
         let flow = &mut self.flows[number as usize];
         if let Some(next) = flow.waiting.pop_front() {
             return Finished::Next(state, next);
         }
         flow.state = Some(state);
         Finished::Idle
+    }
+
+    /// The same of a flow at which no requests wait. Returns whether another thread [came for it](Self::enter_number).
+    pub(in super::super) fn put_back(
+        &mut self,
+        number: u32,
+        state: Box<S>,
+        timer: TimerChange,
+        now: u64,
+    ) -> bool {
+        self.change_timer(number, timer, now);
+        let flow = &mut self.flows[number as usize];
+        flow.state = Some(state);
+        core::mem::take(&mut flow.wanted)
+    }
+
+    fn change_timer(&mut self, number: u32, timer: TimerChange, now: u64) {
+        match timer {
+            Some(Some(time)) => self.timers.set(number, now.saturating_add(super::nanos(time))),
+            Some(None) => self.timers.clear(number),
+            None => {}
+        }
     }
 
     /// Removes a flow whose state a handler has. Returns the request that waits next, with which it should begin anew: the
@@ -157,7 +240,7 @@ impl<S> Shard<S> {
     }
 
     /// Removes the flow used longest ago, unless that was after `before`. `None` if there is none that no handler has.
-    pub(in super::super) fn remove_oldest(&mut self, before: u64, now: u64) -> Option<(SocketAddr, Box<S>)> {
+    pub(in super::super) fn remove_oldest(&mut self, before: u64, now: u64) -> Option<Removed<S, L>> {
         // Flows that a handler has are in use now. Each is passed once.
         for _ in 0..self.numbers.len() {
             let number = self.oldest;
@@ -167,9 +250,10 @@ impl<S> Shard<S> {
             }
             let peer = flow.peer;
             if let Some(state) = flow.state.take() {
+                let link = flow.link.clone();
                 self.timers.clear(number);
                 self.remove(number);
-                return Some((peer, state));
+                return Some(Removed { peer, state, link });
             }
             self.touch(number, now);
         }
@@ -177,22 +261,22 @@ impl<S> Shard<S> {
     }
 
     /// Removes a flow that has been idle too long.
-    pub(in super::super) fn expire(&mut self, now: u64) -> Option<(SocketAddr, Box<S>)> {
+    pub(in super::super) fn expire(&mut self, now: u64) -> Option<Removed<S, L>> {
         self.remove_oldest(now.checked_sub(self.idle)?, now)
     }
 
     /// Removes any flow that no handler has.
-    pub(in super::super) fn drain(&mut self, now: u64) -> Option<(SocketAddr, Box<S>)> {
+    pub(in super::super) fn drain(&mut self, now: u64) -> Option<Removed<S, L>> {
         self.remove_oldest(now, now)
     }
 
-    /// Takes the state of a flow whose timer has come, with its number, peer and our address.
-    pub(in super::super) fn due(&mut self, now: u64) -> Option<(u32, Box<S>, SocketAddr, Option<IpAddr>)> {
+    /// Takes the state of a flow whose timer has come, with its number, peer and link.
+    pub(in super::super) fn due(&mut self, now: u64) -> Option<(u32, Box<S>, SocketAddr, L)> {
         while let Some(number) = self.timers.due(now) {
             let flow = &mut self.flows[number as usize];
-            match flow.state.take() {
-                Some(state) => return Some((number, state, flow.peer, flow.from)),
-                None => self.timers.set(number, now + RETRY),
+            match (flow.state.take(), flow.link.clone()) {
+                (Some(state), Some(link)) => return Some((number, state, flow.peer, link)),
+                _ => self.timers.set(number, now + RETRY),
             }
         }
         None
@@ -215,7 +299,12 @@ impl<S> Shard<S> {
 
     fn remove(&mut self, number: u32) {
         self.unlink(number);
-        self.numbers.remove(&self.flows[number as usize].peer);
+        let flow = &mut self.flows[number as usize];
+        flow.link = None;
+        flow.generation = (flow.generation + 1) & Id::GENERATIONS;
+        if self.numbers.get(&flow.peer) == Some(&number) {
+            self.numbers.remove(&flow.peer);
+        }
         self.free.push(number);
     }
 

@@ -1,42 +1,22 @@
-//! The threads of a server: workers, and the timekeeper of flows that have no worker.
+//! The loop of a worker.
 
-use super::control::Control;
-use super::counts::Counts;
-use super::flows::NEVER;
-use super::gathering::Gathering;
-use super::handler::Handler;
-use super::reply::Out;
-use super::service::{Local, Service};
+use super::Datagrams;
+use crate::server::BATCH_TIME;
+use crate::server::control::Control;
+use crate::server::flows::NEVER;
+use crate::server::handler::Handler;
+use crate::server::service::{Local, Service};
 use core::sync::atomic::Ordering;
 use core::time::Duration;
 use warmcore_linux::net::sockets::{Batch, Datagram, Received, WorkerSocket};
-
-/// What a batch may take, so that the first reply in it does not wait long for the last.
-const BATCH_TIME: u64 = 100_000;
-
-impl<W> Local<W> {
-    pub(super) fn new(number: usize, worker: W, socket: WorkerSocket) -> Self {
-        Self { number, worker, out: Out::new(socket), counts: Counts::default() }
-    }
-
-    /// Sends what is to be sent, and lets others read the counts.
-    fn finish_batch(&mut self, control: &Control) {
-        self.out.flush();
-        self.counts.replies = self.out.sent.sent;
-        self.counts.unsent = self.out.sent.refused;
-        let record = &control.threads[self.number];
-        record.published.set(&self.counts);
-        record.set_current(None);
-    }
-}
 
 /// Receives and handles requests until the port is closed and its queue is empty.
 ///
 /// # Errors
 /// The error of the kernel that made receiving impossible.
 pub(super) fn work<S, W, H: Handler<S, W>>(
-    service: &Service<S, H>,
-    mut local: Local<W>,
+    service: &Service<S, H, Datagrams>,
+    mut local: Local<W, Datagrams>,
     mut socket: WorkerSocket,
     mut batch: Batch,
 ) -> Result<(), String> {
@@ -50,13 +30,14 @@ pub(super) fn work<S, W, H: Handler<S, W>>(
             let timeout = timeout(next, control);
             socket.set_timeout(timeout).map_err(|error| format!("cannot set a timeout: {error}"))?;
         }
-        match socket.receive(&mut batch) {
+        let received = match socket.receive(&mut batch) {
             Ok(Received::Closed) => break,
-            Ok(Received::Nothing | Received::Datagrams(_)) => {}
+            Ok(Received::Nothing) => 0,
+            Ok(Received::Datagrams(count)) => count,
             Err(error) => return Err(format!("cannot receive: {error}")),
-        }
+        };
         let now = control.now();
-        socket.begin(pace.expected(batch.datagrams().count()));
+        socket.begin(pace.expected(received));
         let count = batch.datagrams().map(|datagram| handle(service, &mut local, &datagram, now)).count();
         if by_worker {
             service.keep_time(&mut local, shard, now);
@@ -74,8 +55,8 @@ pub(super) fn work<S, W, H: Handler<S, W>>(
 }
 
 fn handle<S, W, H: Handler<S, W>>(
-    service: &Service<S, H>,
-    local: &mut Local<W>,
+    service: &Service<S, H, Datagrams>,
+    local: &mut Local<W, Datagrams>,
     datagram: &Datagram<'_>,
     now: u64,
 ) {
@@ -84,32 +65,6 @@ fn handle<S, W, H: Handler<S, W>>(
     } else {
         service.request(local, datagram, now);
     }
-}
-
-/// Calls timers and ends idle flows, and decides how many workers have flows, until the alarm ends it.
-pub(super) fn keep_time<S, W, H: Handler<S, W>>(
-    service: &Service<S, H>,
-    mut local: Local<W>,
-    mut gathering: Option<Gathering>,
-) {
-    let control = &service.control;
-    loop {
-        control.alarm.looking();
-        let (now, mut next) = (control.now(), NEVER);
-        for shard in service.flows.numbers() {
-            service.keep_time(&mut local, shard, now);
-            next = next.min(service.flows.lock(shard).next_time());
-        }
-        local.finish_batch(control);
-        if let Some(gathering) = &mut gathering {
-            next = next.min(control.now() + super::flows::nanos(gathering.look(control)));
-        }
-        if !control.alarm.sleep(next, control.now()) {
-            break;
-        }
-    }
-    service.flows.numbers().for_each(|shard| service.close_all(&mut local, shard));
-    local.finish_batch(control);
 }
 
 /// How long a worker may wait if something is due at `next`: a power of two of milliseconds, so that the timeout, which costs

@@ -1,0 +1,50 @@
+//! Connections that the server has ended, until their peers have what was sent.
+//!
+//! The kernel resets a connection that is closed while its peer goes on sending, and what it had not delivered yet is lost. So the
+//! end is said first, what still arrives is thrown away, and the connection is closed once all is acknowledged.
+
+use super::stream::Stream;
+use crate::server::flows::NEVER;
+use std::sync::Arc;
+use warmcore_linux::net::connections::Received;
+
+/// How long a peer may take to acknowledge what was sent, and how often it is looked at, in nanoseconds.
+const LIMIT: u64 = 2_000_000_000;
+const LOOK: u64 = 2_000_000;
+
+/// Connections that end.
+#[derive(Default)]
+pub(super) struct Leaving(Vec<(Arc<Stream>, u64)>);
+
+impl Leaving {
+    /// Says the end on a connection, and closes it as soon as it can be.
+    pub(super) fn add(&mut self, stream: Arc<Stream>, now: u64, buffer: &mut Vec<u8>) {
+        stream.connection().end_sending();
+        if !is_done(&stream, buffer) {
+            self.0.push((stream, now + LIMIT));
+        }
+    }
+
+    pub(super) const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Closes those that are done, or take too long. Returns when to look again.
+    pub(super) fn tend(&mut self, now: u64, buffer: &mut Vec<u8>) -> u64 {
+        self.0.retain(|(stream, until)| now < *until && !is_done(stream, buffer));
+        if self.0.is_empty() { NEVER } else { now + LOOK }
+    }
+}
+
+/// Throws away what has arrived. Returns whether nothing can be lost any more.
+fn is_done(stream: &Stream, buffer: &mut Vec<u8>) -> bool {
+    let connection = stream.connection();
+    buffer.clear();
+    // As much as the buffer takes each time: a peer that never stops is looked at again.
+    match connection.receive(buffer, 1) {
+        Ok(Received::End) | Err(_) => return true,
+        Ok(Received::Bytes(_) | Received::Nothing) => {}
+    }
+    buffer.clear();
+    !connection.is_unacknowledged()
+}
