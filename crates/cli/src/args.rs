@@ -294,8 +294,8 @@ pub(crate) struct StudyArguments {
 #[derive(Args, Debug)]
 pub(crate) struct CalibrateArguments {
     /// Which receive path to measure: `stack`, the one of this program, in memory; `udp-socket`, the kernel's, from the
-    /// sender's system call to a program's socket; or `tcp-socket`, that of a --server [default: stack; with --server: as its
-    /// requests want]
+    /// sender's system call to a program's socket; or `tcp-socket`, the same of a server's TCP connections [default: stack; with
+    /// --server: as its requests want]
     #[arg(long, value_name = "NAME", value_parser = values::names::<CalibratedPath>())]
     pub(crate) path: Option<CalibratedPath>,
 
@@ -332,7 +332,7 @@ pub(crate) struct CalibrateArguments {
     #[arg(conflicts_with = "handler")]
     pub(crate) server: Option<ProgramLine>,
 
-    /// The profile to write [default: profile.toml; with --path udp-socket: udp-socket.toml; with --server: server.toml]
+    /// The profile to write [default: profile.toml; with --path udp-socket or tcp-socket: these names and .toml; with --server: server.toml]
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
 
@@ -349,7 +349,7 @@ pub(crate) enum CalibratedPath {
     Stack,
     /// The kernel's, to a UDP socket.
     UdpSocket,
-    /// The kernel's, to a TCP socket of a --server.
+    /// The kernel's, to a server on TCP connections.
     TcpSocket,
 }
 

@@ -4,7 +4,7 @@ mod program;
 mod sockets;
 
 use crate::args::{CalibrateArguments, CalibratedPath, InterveningArguments};
-use crate::misuse::{OrMisuse, misuse};
+use crate::misuse::OrMisuse;
 use crate::probe::look;
 use crate::{folder, interrupt, json, messages, progress, terminal};
 use miette::{IntoDiagnostic, WrapErr};
@@ -20,7 +20,7 @@ use warmcore_record::atomic_file::{self, Existing};
 use warmcore_scenario::{Calibration, Study};
 use warmcore_study::costs;
 use warmcore_topology::Machine;
-use warmcore_units::{Estimate, Nanos};
+use warmcore_units::{Estimate, Nanos, Transport};
 
 /// For how long an intervening program is tried.
 const TRIAL: Duration = Duration::from_millis(200);
@@ -36,11 +36,8 @@ pub(crate) fn run(arguments: &CalibrateArguments) -> miette::Result<()> {
     }
     match arguments.path.unwrap_or_default() {
         CalibratedPath::Stack => run_stack(arguments),
-        CalibratedPath::UdpSocket => sockets::run(arguments),
-        CalibratedPath::TcpSocket => Err(misuse(
-            "--server is missing: --path tcp-socket measures a program that speaks HTTP, such as --server './my-server {port}' \
-             --requests http:/",
-        )),
+        CalibratedPath::UdpSocket => sockets::run(arguments, Transport::Udp),
+        CalibratedPath::TcpSocket => sockets::run(arguments, Transport::Tcp),
     }
 }
 

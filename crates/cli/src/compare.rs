@@ -34,13 +34,12 @@ const SCENARIO: &str = "scenario.toml";
 const FILES: [&str; 6] = [REPORT, PROFILE, RESULTS.parquet, RESULTS.csv, SUMMARY, SCENARIO];
 
 pub(crate) fn run(arguments: &CompareArguments) -> miette::Result<()> {
-    if server::is_asked(&arguments.runnable) {
+    if let Some(transport) = server::asked(&arguments.runnable) {
         refuse_repeats("loads", &arguments.loads)?;
         refuse_repeats("rates", &arguments.rates)?;
-        return server::compare::run(arguments, loads(arguments)?);
+        return server::compare::run(arguments, transport, loads(arguments)?);
     }
-    let reason = "--driver udp-socket has a port to share";
-    unused_options::refuse("sharing", !arguments.sharing.is_empty(), reason)?;
+    unused_options::refuse("sharing", !arguments.sharing.is_empty(), server::NO_PORT)?;
     server::refuse_served(&arguments.runnable.served)?;
     let request = request(arguments)?;
     let given = given_profile(&request.scenario)?;

@@ -40,11 +40,10 @@ const TICK: Duration = Duration::from_millis(50);
 const REFRESH: Duration = Duration::from_secs(1);
 
 pub(crate) fn run(arguments: &RunLiveArguments) -> miette::Result<()> {
-    if server::is_asked(&arguments.runnable) {
-        return server::run::run(arguments);
+    if let Some(transport) = server::asked(&arguments.runnable) {
+        return server::run::run(arguments, transport);
     }
-    let reason = "--driver udp-socket has a port to share";
-    unused_options::refuse("sharing", arguments.sharing.is_some(), reason)?;
+    unused_options::refuse("sharing", arguments.sharing.is_some(), server::NO_PORT)?;
     server::refuse_served(&arguments.runnable.served)?;
     let scenario = scenario(&arguments.runnable)?;
     let given = &arguments.runnable.scenario.given;

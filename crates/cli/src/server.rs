@@ -1,4 +1,4 @@
-//! `warmcore run` and `warmcore compare` with `--driver udp-socket`: a server on the kernel's sockets.
+//! `warmcore run` and `warmcore compare` with `--driver udp-socket` or `tcp-socket`: a server on the kernel's sockets.
 
 pub(crate) mod compare;
 pub(crate) mod run;
@@ -20,11 +20,22 @@ use warmcore_measure::{CalibrateError, Progress, SocketPlan, calibrate_sockets};
 use warmcore_runtime::from_scenario::usable_cores;
 use warmcore_scenario::{DriverKind, ProfileSource};
 use warmcore_topology::Machine;
-use warmcore_units::CpuId;
+use warmcore_units::{CpuId, Transport};
 
-/// Whether the flags ask for a server on the kernel's sockets.
-pub(crate) fn is_asked(flags: &RunnableArguments) -> bool {
-    flags.live.driver == Some(DriverKind::UdpSocket)
+/// How requests come to a server on the kernel's sockets, if the flags ask for one.
+pub(crate) fn asked(flags: &RunnableArguments) -> Option<Transport> {
+    flags.live.driver.and_then(DriverKind::of_sockets)
+}
+
+/// Why options of such a server do not fit others.
+pub(crate) const NO_PORT: &str = "only --driver udp-socket or tcp-socket has a port to share";
+
+/// Where the costs of such a server are written. It is no profile of the stack's, which other commands look for.
+pub(crate) const fn profile_file(transport: Transport) -> &'static str {
+    match transport {
+        Transport::Tcp => "tcp-socket.toml",
+        Transport::Udp | Transport::Rpc => "udp-socket.toml",
+    }
 }
 
 /// What both commands take, beside their own options.
@@ -33,7 +44,7 @@ const TAKEN: [&str; 8] =
 
 /// Refuses options that a server makes no use of.
 fn check_effects(given: &Given, also_taken: &[&str]) -> miette::Result<()> {
-    let reason = "with --driver udp-socket the kernel dispatches, as --sharing says";
+    let reason = "with --driver udp-socket or tcp-socket the kernel dispatches, as --sharing says";
     let options = [
         "document",
         "approach",
@@ -80,7 +91,8 @@ fn check_effects(given: &Given, also_taken: &[&str]) -> miette::Result<()> {
 
 /// Refuses options about servers where there is none.
 pub(crate) fn refuse_served(flags: &ServedArguments) -> miette::Result<()> {
-    let reason = "only a server on the kernel's sockets is asked: --driver udp-socket, or --path udp-socket of `calibrate`";
+    let reason = "only a server on the kernel's sockets is asked: --driver udp-socket or tcp-socket, or --path of `calibrate` \
+                  with the same names";
     refuse("handler", flags.handler.is_some(), reason)?;
     refuse("requests", flags.requests.is_some(), reason)
 }
@@ -99,7 +111,7 @@ const LONGEST: f64 = 60.0;
 const SHORTEST: f64 = 0.05;
 
 impl Served {
-    fn of(flags: &RunnableArguments, default_seconds: f64) -> miette::Result<Self> {
+    fn of(flags: &RunnableArguments, transport: Transport, default_seconds: f64) -> miette::Result<Self> {
         let seconds = flags.live.seconds.unwrap_or(default_seconds);
         if !(SHORTEST..=LONGEST).contains(&seconds) {
             return Err(misuse(format!("--seconds is {seconds}, expected {SHORTEST} to {LONGEST}")));
@@ -125,7 +137,7 @@ impl Served {
         .map_err(|error| misuse(error.to_string()))?;
         Ok(Self {
             cpus: cores.into_iter().take(wanted).collect(),
-            service: service::service(&flags.served, state_bytes, payload_bytes)?,
+            service: service::service(&flags.served, state_bytes, payload_bytes)?.over(transport),
             long: Duration::from_secs_f64(seconds),
             seed: flags.scenario.seed.unwrap_or(1),
         })
@@ -142,9 +154,10 @@ impl Served {
         let profile = match profile {
             Some(ProfileSource::File(path)) => documents::read::<SocketProfile>(path)?,
             Some(_) => {
-                return Err(misuse(
-                    "--profile is not a file, expected one that `warmcore calibrate --path udp-socket` wrote",
-                ));
+                return Err(misuse(format!(
+                    "--profile is not a file, expected one that `warmcore calibrate --path {}-socket` wrote",
+                    self.service.transport
+                )));
             }
             None => self.measure(quick, json, stop)?,
         };
@@ -153,8 +166,9 @@ impl Served {
             let measured: Vec<String> = profile.servers.iter().map(in_words).collect();
             let measured = if measured.is_empty() { "none".to_owned() } else { measured.join("; ") };
             return Err(misuse(format!(
-                "the profile has no costs of this handler and these requests, expected one of: {measured}; without --profile, \
-                 fitting costs are measured first"
+                "the profile has no costs of this handler and these requests over {}, expected one of: {measured}; without \
+                 --profile, fitting costs are measured first",
+                self.service.transport
             )));
         };
         Ok((costs.clone(), profile.clone()))
@@ -171,9 +185,10 @@ impl Served {
 
 /// What costs are about, as the flags say it.
 fn in_words(costs: &ServerCosts) -> String {
+    let driver = format!("--driver {}-socket", costs.transport);
     let handler = match &costs.library {
-        Some(file) => format!("--handler {} (checksum {:08x})", file.name, file.crc32),
-        None => format!("--handler-bytes {}", costs.state_bytes),
+        Some(file) => format!("{driver} --handler {} (checksum {:08x})", file.name, file.crc32),
+        None => format!("{driver} --handler-bytes {}", costs.state_bytes),
     };
     match &costs.requests {
         Some(file) => format!("{handler} --requests {} (checksum {:08x})", file.name, file.crc32),

@@ -18,7 +18,7 @@ use crate::profile::Measured;
 use crate::socket::{LastUsed, SoftirqCpu};
 use core::fmt;
 use serde::{Deserialize, Serialize};
-use warmcore_units::Nanos;
+use warmcore_units::{Nanos, Transport};
 
 /// How a worker waits for requests.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
@@ -56,6 +56,9 @@ pub struct UserFile {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ServerCosts {
+    /// Whether requests are datagrams, or come on TCP connections.
+    #[serde(default, skip_serializing_if = "Transport::is_default")]
+    pub transport: Transport,
     /// Bytes of its flow's state that the handler reads and writes; 0 is an echo.
     pub state_bytes: usize,
     /// Bytes of a request, header included; of captured ones the mean.

@@ -34,7 +34,8 @@ pub struct SocketProfile {
     pub network: Network,
     /// Bytes of payload of each datagram.
     pub payload_bytes: usize,
-    /// The times of a datagram's parts, by situation.
+    /// The times of a datagram's parts, by situation; empty for TCP.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub datagrams: Vec<DatagramTimes>,
     /// The time of a reply, by what ran before; empty if it was not measured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -62,6 +63,8 @@ pub struct SocketProfile {
 pub enum SocketPath {
     /// Datagrams to a UDP socket.
     UdpSocket,
+    /// Requests on TCP connections; the parts of a segment's way are not measured.
+    TcpSocket,
 }
 
 /// What carries the datagrams.

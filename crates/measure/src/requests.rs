@@ -12,6 +12,7 @@
 //! All moments are of the system's real-time clock, by which the kernel stamps replies (`SO_TIMESTAMPNS`). A delay counts from
 //! the time at which its request was due, so a late source hides nothing.
 
+mod connection;
 mod costs;
 pub(crate) mod experiment;
 mod handler;
@@ -82,7 +83,7 @@ pub(crate) fn calibrate(
 ) -> Result<MeasuredServer, CalibrateError> {
     let deadline = Instant::now() + plan.budget;
     let context = Context { site, processors, service: plan.service.clone(), flows: FLOWS, stop };
-    let experiments = RequestExperiment::all(processors, &Gap::ALL);
+    let experiments = RequestExperiment::all(processors, &Gap::ALL, plan.service.transport);
     let target = Target { least_runs: plan.least_runs, relative: plan.target };
     let mut rounds = RequestRounds::new(&context, target, experiments.clone());
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(plan.seed);
@@ -105,7 +106,8 @@ pub(crate) fn calibrate(
         ServedHandler::Library(_, file) => format!("with the handler library {}", file.name),
     };
     let mut notes = vec![format!(
-        "requests to a server {handler}: {runs} runs; {packets_set_aside} of {packets} times were set aside because an interrupt hit them (more than five times the run's median)"
+        "{} requests to a server {handler}: {runs} runs; {packets_set_aside} of {packets} times were set aside because an interrupt hit them (more than five times the run's median)",
+        plan.service.transport
     )];
     notes.extend(rounds.without_priority.map(|reason| {
         format!("sources had no real-time priority ({reason}), so the kernel decided when they ran")

@@ -64,6 +64,7 @@ use warmcore_costs::ServerCosts;
 use warmcore_costs::socket::SocketProfile;
 use warmcore_linux::pin_to;
 use warmcore_topology::Machine;
+use warmcore_units::Transport;
 
 /// How much to measure.
 #[derive(Clone, Debug)]
@@ -74,6 +75,8 @@ pub struct SocketPlan {
     pub server_budget: Duration,
     /// What these servers do, each with a budget of its own.
     pub handlers: Vec<ServedHandler>,
+    /// How they are asked; over TCP, the parts of a datagram's way are not measured.
+    pub transport: Transport,
     /// What they are asked; otherwise requests of [`payload_bytes`](Self::payload_bytes).
     pub requests: Option<Payloads>,
     /// Least number of runs before the half-width of a value is trusted.
@@ -110,6 +113,7 @@ impl SocketPlan {
             budget: Duration::from_secs(50),
             server_budget: Duration::from_secs(40),
             handlers: vec![ServedHandler::State(0), ServedHandler::State(STATE_BYTES)],
+            transport: Transport::Udp,
             requests: None,
             least_runs: 10,
             target: 0.02,
@@ -143,8 +147,8 @@ impl SocketPlan {
     /// The same for the costs of requests to servers of this `service` alone, without the parts of a datagram's way.
     #[must_use]
     pub fn servers_only(self, service: Service) -> Self {
-        let Service { handler, payloads } = service;
-        Self { budget: Duration::ZERO, handlers: vec![handler], requests: Some(payloads), ..self }
+        let Service { handler, payloads, transport } = service;
+        Self { budget: Duration::ZERO, handlers: vec![handler], requests: Some(payloads), transport, ..self }
     }
 
     fn all(&self) -> Duration {
@@ -191,7 +195,10 @@ pub fn calibrate_sockets(
         Timer::calibrate()
     };
     let steering = site.steer(Some(processors.reader)).and_then(|()| site.steer(None));
-    let experiments = SocketExperiment::all(&processors.kinds(), steering.is_ok());
+    let experiments = match plan.transport {
+        Transport::Tcp => Vec::new(),
+        Transport::Udp | Transport::Rpc => SocketExperiment::all(&processors.kinds(), steering.is_ok()),
+    };
     let context = SocketContext {
         processors: &processors,
         site: &site,
@@ -208,7 +215,10 @@ pub fn calibrate_sockets(
     let mut rounds = SocketRounds::new(&context, plan, experiments, workloads);
     interleaved::complete(&mut rounds, deadline, &mut rng, &mut report)?;
     report.at(1.0);
-    let mut notes = notes::all(&context, plan, steering.err(), &rounds);
+    let mut notes = match plan.transport {
+        Transport::Tcp => notes::place(&context),
+        Transport::Udp | Transport::Rpc => notes::all(&context, plan, steering.err(), &rounds),
+    };
     let servers = servers(&context, plan, &mut report, &mut notes)?;
     let profile = profile::profile(machine, &context, plan, &rounds, notes).ok_or(RunError::NothingTimed)?;
     let profile = SocketProfile { servers, ..profile };
@@ -232,7 +242,11 @@ fn servers(
             budget: plan.server_budget,
             least_runs: plan.least_runs,
             target: plan.target,
-            service: Service { handler: handler.clone(), payloads: payloads.clone() },
+            service: Service {
+                handler: handler.clone(),
+                payloads: payloads.clone(),
+                transport: plan.transport,
+            },
             seed: plan.seed,
         };
         let measured = requests::calibrate(context.site, context.processors, &asked, report, context.stop)?;

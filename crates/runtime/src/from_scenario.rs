@@ -157,9 +157,9 @@ pub fn usable_cores() -> Result<Vec<CpuId>, ProbeError> {
 
 /// Refuses what a live run cannot do.
 fn check(scenario: &PacketScenario) -> Result<(), Fault> {
-    if scenario.live.driver == DriverKind::UdpSocket {
-        let expected = "memory, packet-socket, xdp or tun: a server on UDP sockets has policies of its own";
-        return Err(Fault::new("live.driver", "udp-socket", expected));
+    if let Some(transport) = scenario.live.driver.of_sockets() {
+        let expected = "memory, packet-socket, xdp or tun: a server on the kernel's sockets has policies of its own";
+        return Err(Fault::new("live.driver", format_args!("{transport}-socket"), expected));
     }
     let traffic = &scenario.traffic;
     if traffic.send_fraction > 0.0 {

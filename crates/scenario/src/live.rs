@@ -77,6 +77,8 @@ pub enum DriverKind {
     Tun,
     /// No frames: requests to the kernel's UDP sockets, which a server of ours receives. Only its own commands run that.
     UdpSocket,
+    /// The same of TCP connections.
+    TcpSocket,
 }
 
 impl DriverKind {
@@ -84,6 +86,16 @@ impl DriverKind {
     #[must_use]
     pub const fn is_device(self) -> bool {
         matches!(self, Self::PacketSocket | Self::Xdp | Self::Tun)
+    }
+
+    /// How requests come to the kernel's sockets, if they do.
+    #[must_use]
+    pub const fn of_sockets(self) -> Option<Transport> {
+        match self {
+            Self::UdpSocket => Some(Transport::Udp),
+            Self::TcpSocket => Some(Transport::Tcp),
+            Self::Memory | Self::PacketSocket | Self::Xdp | Self::Tun => None,
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use core::fmt;
 use serde::{Deserialize, Serialize};
 use warmcore_costs::server::Waiting;
+use warmcore_units::Transport;
 
 /// Which worker gets a request. The name in brackets is that of Salehi, Kurose & Towsley 1994.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
@@ -19,6 +20,8 @@ pub enum ServerPolicy {
     Adaptive,
     /// A socket for each worker; the worker of the processor on which the kernel received the packet.
     ByCpu,
+    /// Of connections: one listening socket that all workers watch; a connection stays with the worker that accepts it.
+    Exclusive,
     /// A shared socket; of the workers that sleep, the last to sleep is woken (Locking, MRU).
     SharedLifo,
     /// A shared socket; of the workers that sleep, the first to sleep is woken (Locking, LRU).
@@ -26,21 +29,74 @@ pub enum ServerPolicy {
 }
 
 impl ServerPolicy {
-    /// Those that are compared unless others are named: each is one mechanism of the kernel.
+    /// All of them.
+    pub const ALL: [Self; 8] = [
+        Self::ByFlow,
+        Self::KernelHash,
+        Self::Stealing,
+        Self::Adaptive,
+        Self::ByCpu,
+        Self::Exclusive,
+        Self::SharedLifo,
+        Self::SharedFifo,
+    ];
+
+    /// Of datagrams, those that are compared unless others are named: each is one mechanism of the kernel.
     pub const BASIC: [Self; 5] =
         [Self::ByFlow, Self::KernelHash, Self::ByCpu, Self::SharedLifo, Self::SharedFifo];
 
-    /// Whether what it does can be predicted: how stealing workers wake each other is not measured.
+    /// Those that are compared over `transport` unless others are named.
     #[must_use]
-    pub const fn is_predicted(self) -> bool {
-        !matches!(self, Self::Stealing)
+    pub fn compared(transport: Transport) -> Vec<Self> {
+        Self::BASIC.into_iter().filter(|policy| policy.is_predicted(transport).is_ok()).collect()
+    }
+
+    /// Whether the kernel can do it over `transport`.
+    ///
+    /// # Errors
+    /// Why not.
+    pub const fn is_possible(self, transport: Transport) -> Result<(), &'static str> {
+        match (self, transport) {
+            (Self::Exclusive, Transport::Udp | Transport::Rpc) => {
+                Err("datagrams have no connections to accept")
+            }
+            (Self::SharedFifo, Transport::Tcp) => {
+                Err("the kernel wakes those who wait for connections last in, first out only")
+            }
+            (Self::Stealing | Self::Adaptive, Transport::Tcp) => {
+                Err("a connection stays with the worker whose socket has it")
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether what it does over `transport` can be predicted from what is measured.
+    ///
+    /// # Errors
+    /// Why not.
+    pub const fn is_predicted(self, transport: Transport) -> Result<(), &'static str> {
+        match (self, transport) {
+            (Self::Stealing, Transport::Udp | Transport::Rpc) => {
+                Err("how workers that steal wake each other is not measured")
+            }
+            (Self::Exclusive, Transport::Tcp) => Err("which worker accepts a connection is not predicted"),
+            (Self::SharedLifo, Transport::Tcp) => {
+                Err("what a connection costs that was last used elsewhere is not measured")
+            }
+            _ => self.is_possible(transport),
+        }
     }
 
     /// How its workers wait.
     #[must_use]
     pub const fn waiting(self) -> Waiting {
         match self {
-            Self::ByFlow | Self::KernelHash | Self::Stealing | Self::Adaptive | Self::ByCpu => Waiting::Own,
+            Self::ByFlow
+            | Self::KernelHash
+            | Self::Stealing
+            | Self::Adaptive
+            | Self::ByCpu
+            | Self::Exclusive => Waiting::Own,
             Self::SharedLifo => Waiting::Lifo,
             Self::SharedFifo => Waiting::Fifo,
         }
@@ -55,6 +111,7 @@ impl fmt::Display for ServerPolicy {
             Self::Stealing => "stealing",
             Self::Adaptive => "adaptive",
             Self::ByCpu => "by-cpu",
+            Self::Exclusive => "exclusive",
             Self::SharedLifo => "shared-lifo",
             Self::SharedFifo => "shared-fifo",
         })
@@ -72,8 +129,7 @@ mod tests {
 
     #[test]
     fn documents_and_messages_use_the_same_words() {
-        for policy in ServerPolicy::BASIC.into_iter().chain([ServerPolicy::Stealing, ServerPolicy::Adaptive])
-        {
+        for policy in ServerPolicy::ALL {
             let text = toml::to_string(&Document { policy }).unwrap();
             assert_eq!(text.trim(), format!("policy = \"{policy}\""));
             assert_eq!(toml::from_str::<Document>(&text).unwrap().policy, policy);

@@ -61,7 +61,7 @@ pub(crate) struct CompareArguments {
     )]
     pub(crate) policies: Vec<ProcessorPolicy>,
 
-    /// With --driver udp-socket: ways in which workers share the port [default: all but stealing, which is not predicted, and adaptive]
+    /// With --driver udp-socket or tcp-socket: ways in which workers share the port [default: all that are predicted, but adaptive]
     #[arg(
         long,
         value_name = "NAME,…",

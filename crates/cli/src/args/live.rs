@@ -33,7 +33,7 @@ pub(crate) struct RunLiveArguments {
     #[command(flatten)]
     pub(crate) runnable: RunnableArguments,
 
-    /// With --driver udp-socket: how workers share the port [default: by-flow]
+    /// With --driver udp-socket or tcp-socket: how workers share the port [default: by-flow]
     #[arg(long, value_name = "NAME", value_parser = values::names::<ServerPolicy>(), help_heading = "Host")]
     pub(crate) sharing: Option<ServerPolicy>,
 

@@ -1,4 +1,4 @@
-//! `warmcore calibrate --path udp-socket`.
+//! `warmcore calibrate` with `--path udp-socket` or `tcp-socket`.
 
 use super::{existing, look_at_machine};
 use crate::args::CalibrateArguments;
@@ -11,12 +11,10 @@ use miette::{IntoDiagnostic, WrapErr};
 use std::path::Path;
 use warmcore_measure::SocketPlan;
 use warmcore_record::atomic_file;
+use warmcore_units::Transport;
 
-/// Where the profile goes if nothing else is said. It is no profile of the stack's, which other commands look for.
-const PROFILE: &str = "udp-socket.toml";
-
-pub(super) fn run(arguments: &CalibrateArguments) -> miette::Result<()> {
-    let reason = "the kernel's path is measured, with datagrams and built-in other work";
+pub(super) fn run(arguments: &CalibrateArguments, transport: Transport) -> miette::Result<()> {
+    let reason = "the kernel's path is measured, with requests and built-in other work";
     refuse("transport", arguments.transport.is_some(), reason)?;
     refuse("reply", arguments.reply.is_some(), reason)?;
     refuse("intervening", arguments.intervening.intervening.is_some(), reason)?;
@@ -27,6 +25,7 @@ pub(super) fn run(arguments: &CalibrateArguments) -> miette::Result<()> {
             Some(AskedRequests::Equal(bytes)) => bytes,
             _ => arguments.payload.unwrap_or(standard.payload_bytes),
         },
+        transport,
         ..standard
     };
     let plan = match (&arguments.served.handler, &arguments.served.requests) {
@@ -40,7 +39,7 @@ pub(super) fn run(arguments: &CalibrateArguments) -> miette::Result<()> {
         }
     };
     plan.check().or_misuse().wrap_err("--payload")?;
-    let out = arguments.out.as_deref().unwrap_or_else(|| Path::new(PROFILE));
+    let out = arguments.out.as_deref().unwrap_or_else(|| Path::new(server::profile_file(transport)));
     let existing = existing(arguments.output.force);
     atomic_file::check(out, existing).or_misuse()?;
 

@@ -1,9 +1,10 @@
-//! `warmcore compare --driver udp-socket`.
+//! `warmcore compare` with `--driver udp-socket` or `tcp-socket`.
 
 use super::{Served, check_effects};
 use crate::args::compare::CompareArguments;
 use crate::folder::{Folder, RESULTS};
 use crate::misuse::{misuse, refuse_repeats};
+use crate::server::profile_file;
 use crate::{interrupt, json, progress, provenance, terminal};
 use miette::{IntoDiagnostic, miette};
 use serde::Serialize;
@@ -13,13 +14,12 @@ use warmcore_study::compare::Loads;
 use warmcore_study::server::compare::{ServerRequest, ThisMachine, compare};
 use warmcore_study::server::present::compared;
 use warmcore_study::server::results::{ServerSummary, columns};
+use warmcore_units::Transport;
 
 /// Version of what `--json` prints.
 const SCHEMA: u32 = 1;
 const REPORT: &str = "report.html";
-const PROFILE: &str = "udp-socket.toml";
 const SUMMARY: &str = "summary.json";
-const FILES: [&str; 5] = [REPORT, PROFILE, RESULTS.parquet, RESULTS.csv, SUMMARY];
 /// How long each load is run in each round, in seconds.
 const SECONDS: f64 = 0.4;
 
@@ -34,27 +34,32 @@ struct Summary<'a> {
     results: &'a ServerSummary,
 }
 
-pub(crate) fn run(arguments: &CompareArguments, loads: Loads) -> miette::Result<()> {
+pub(crate) fn run(arguments: &CompareArguments, transport: Transport, loads: Loads) -> miette::Result<()> {
     check_effects(&arguments.runnable.scenario.given, &["loads", "rates"])?;
     refuse_repeats("sharing", &arguments.sharing)?;
-    if let Some(policy) = arguments.sharing.iter().find(|policy| !policy.is_predicted()) {
-        return Err(misuse(format!(
-            "--sharing names `{policy}`, which cannot be predicted: how its workers wake each other is not measured; \
-             `warmcore run --driver udp-socket --sharing {policy}` runs it"
-        )));
+    for policy in &arguments.sharing {
+        policy.is_predicted(transport).map_err(|reason| {
+            let run = match policy.is_possible(transport) {
+                Ok(()) => format!("; `warmcore run --driver {transport}-socket --sharing {policy}` runs it"),
+                Err(_) => String::new(),
+            };
+            misuse(format!("--sharing {policy} cannot be compared over {transport}: {reason}{run}"))
+        })?;
     }
-    let served = Served::of(&arguments.runnable, SECONDS)?;
+    let served = Served::of(&arguments.runnable, transport, SECONDS)?;
     let existing = if arguments.force { Existing::Replace } else { Existing::Refuse };
-    let folder = Folder::open(&arguments.out, existing, &FILES)?;
+    let profile_file = profile_file(transport);
+    let files = [REPORT, profile_file, RESULTS.parquet, RESULTS.csv, SUMMARY];
+    let folder = Folder::open(&arguments.out, existing, &files)?;
     let stop = interrupt::catch()?;
     let profile = arguments.runnable.scenario.host.profile.as_ref();
     let (costs, profile) = served
         .costs(profile, arguments.quick, arguments.json, stop)
         .map_err(|error| folder.taken_back(error))?;
-    folder.write(PROFILE, toml::to_string(&profile).into_diagnostic()?.as_bytes())?;
+    folder.write(profile_file, toml::to_string(&profile).into_diagnostic()?.as_bytes())?;
 
     let policies = match &arguments.sharing[..] {
-        [] => ServerPolicy::BASIC.to_vec(),
+        [] => ServerPolicy::compared(transport),
         named => named.to_vec(),
     };
     let service = served.service.clone();

@@ -1,4 +1,4 @@
-//! `warmcore run --driver udp-socket`.
+//! `warmcore run` with `--driver udp-socket` or `tcp-socket`.
 
 use super::{Served, check_effects};
 use crate::args::live::RunLiveArguments;
@@ -12,7 +12,7 @@ use std::sync::atomic::Ordering;
 use warmcore_measure::requests::load::{Load, LoadFigures, LoadSite};
 use warmcore_scenario::ServerPolicy;
 use warmcore_study::server::compare::mechanism;
-use warmcore_units::PerSecond;
+use warmcore_units::{PerSecond, Transport};
 
 /// Version of what `--json` prints.
 const SCHEMA: u32 = 1;
@@ -25,6 +25,7 @@ const MOST_REQUESTS: f64 = 5e6;
 /// What `--json` prints.
 #[derive(Serialize)]
 struct Ran {
+    transport: Transport,
     sharing: String,
     processors: usize,
     rate_per_s: f64,
@@ -47,12 +48,16 @@ struct Ran {
     shares: Vec<f64>,
 }
 
-pub(crate) fn run(arguments: &RunLiveArguments) -> miette::Result<()> {
+pub(crate) fn run(arguments: &RunLiveArguments, transport: Transport) -> miette::Result<()> {
     let flags = &arguments.runnable;
     check_effects(&flags.scenario.given, &["rate"])?;
     let reason = "policies of servers weigh no costs";
     refuse("profile", flags.scenario.given.has("profile"), reason)?;
-    let served = Served::of(flags, SECONDS)?;
+    let sharing = arguments.sharing.unwrap_or_default();
+    sharing
+        .is_possible(transport)
+        .map_err(|reason| misuse(format!("--sharing {sharing} does not fit {transport}: {reason}")))?;
+    let served = Served::of(flags, transport, SECONDS)?;
     let Some(rate) = flags.scenario.traffic.rate else {
         return Err(misuse(
             "--rate is missing: the requests per second that are sent, whatever becomes of them",
@@ -68,7 +73,6 @@ pub(crate) fn run(arguments: &RunLiveArguments) -> miette::Result<()> {
             served.long
         )));
     }
-    let sharing = arguments.sharing.unwrap_or_default();
     let load = Load {
         policy: mechanism(sharing),
         cpus: served.cpus,
@@ -108,6 +112,7 @@ pub(crate) fn run(arguments: &RunLiveArguments) -> miette::Result<()> {
 impl Ran {
     fn new(sharing: ServerPolicy, load: &Load, figures: &LoadFigures) -> Self {
         Self {
+            transport: load.service.transport,
             sharing: sharing.to_string(),
             processors: load.cpus.len(),
             rate_per_s: load.rate.0,

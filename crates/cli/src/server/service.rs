@@ -10,6 +10,7 @@ use warmcore_costs::server::UserFile;
 use warmcore_files::LONGEST_CAPTURE;
 use warmcore_linux::handler_library::HandlerLibrary;
 use warmcore_measure::requests::service::{Payloads, ServedHandler, Service};
+use warmcore_units::Transport;
 use warmcore_workload::trace::Requests;
 
 /// The longest library, in bytes.
@@ -64,7 +65,7 @@ pub(crate) fn service(
 ) -> miette::Result<Service> {
     // The payloads first: who names a wrong capture learns of it before a library is run.
     let payloads = payloads(flags, payload_bytes)?;
-    Ok(Service { handler: handler(flags, state_bytes)?, payloads })
+    Ok(Service { handler: handler(flags, state_bytes)?, payloads, transport: Transport::Udp })
 }
 
 fn user_file(file: &Path, contents: &[u8]) -> UserFile {

@@ -4,13 +4,16 @@ use super::{counted, estimate, sentence, shown, table};
 use warmcore_costs::ServerCosts;
 use warmcore_costs::profile::Measured;
 use warmcore_costs::server::{AloneTimes, Waiting};
-use warmcore_costs::socket::{Delivery, LastUsed, Network, SocketProfile, SoftirqCpu};
+use warmcore_costs::socket::{Delivery, LastUsed, Network, SocketPath, SocketProfile, SoftirqCpu};
 use warmcore_study::server::present::advised::handler;
-use warmcore_units::{Bytes, Nanos};
+use warmcore_units::{Bytes, Nanos, Transport};
 
 /// What leads, the table, and what else was measured.
 pub(crate) fn profile(profile: &SocketProfile) -> String {
-    let mut text = format!("{}\n\n{}\n", lead(profile), parts(profile));
+    let mut text = match profile.path {
+        SocketPath::UdpSocket => format!("{}\n\n{}\n", lead(profile), parts(profile)),
+        SocketPath::TcpSocket => String::new(),
+    };
     for line in others(profile) {
         text += &format!("{line}\n");
     }
@@ -137,7 +140,8 @@ fn server(costs: &ServerCosts) -> Option<String> {
     };
     let (first, last) = (rows(SoftirqCpu::Reader).next()?, rows(SoftirqCpu::Reader).last()?);
     let mut text = format!(
-        "A request to a server ({}) costs {} after {} of nothing to do, and {} after {}",
+        "A request to a server{} ({}) costs {} after {} of nothing to do, and {} after {}",
+        if costs.transport == Transport::Tcp { " on TCP connections" } else { "" },
         handler(costs.state_bytes, costs.library.as_ref()),
         said(first),
         first.idle,

@@ -2,7 +2,7 @@
 
 use super::ServerCosts;
 use crate::socket::check::check_time;
-use warmcore_units::{Fault, Nanos};
+use warmcore_units::{Fault, Nanos, Transport};
 
 impl ServerCosts {
     /// Refuses what cannot be a duration, in a document's `field`.
@@ -14,6 +14,9 @@ impl ServerCosts {
         check_time(&format!("{field}.source.late_busy"), &source.late_busy)?;
         check_time(&format!("{field}.source.stolen"), &source.stolen)?;
         check_time(&format!("{field}.source.stolen_more"), &source.stolen_more)?;
+        if self.transport == Transport::Rpc {
+            return Err(Fault::new(format!("{field}.transport"), self.transport, "udp or tcp"));
+        }
         if self.flows == 0 {
             return Err(Fault::new(format!("{field}.flows"), 0, "1 or more"));
         }

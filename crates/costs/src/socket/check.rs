@@ -1,6 +1,6 @@
 //! Plausibility checks of a socket profile, made before anything is computed from it.
 
-use super::{DatagramTimes, SocketProfile};
+use super::{DatagramTimes, SocketPath, SocketProfile};
 use crate::profile::Measured;
 use warmcore_units::{Checked, Fault, Nanos};
 
@@ -23,7 +23,10 @@ impl SocketProfile {
     /// The first invalid field, with what was found and what was expected.
     pub fn check(&self) -> Result<(), Fault> {
         Fault::check_schema(self.schema, Self::SCHEMA)?;
-        if self.datagrams.is_empty() {
+        if self.path == SocketPath::TcpSocket && self.servers.is_empty() {
+            return Err(Fault::new("servers", "empty", "the costs of at least one handler"));
+        }
+        if self.path == SocketPath::UdpSocket && self.datagrams.is_empty() {
             return Err(Fault::new("datagrams", "empty", "the times of at least one situation"));
         }
         for (index, row) in self.datagrams.iter().enumerate() {

@@ -20,7 +20,18 @@ pub(crate) fn costs(
     let source = source(rounds)?;
     let (state_bytes, payload_bytes) = (service.state_bytes(), service.payloads.mean_bytes());
     let (library, requests) = (service.library().cloned(), service.payloads.capture().cloned());
-    Some(ServerCosts { state_bytes, payload_bytes, library, requests, flows, source, alone, bursts })
+    let transport = service.transport;
+    Some(ServerCosts {
+        transport,
+        state_bytes,
+        payload_bytes,
+        library,
+        requests,
+        flows,
+        source,
+        alone,
+        bursts,
+    })
 }
 
 /// Requests are alone if nothing runs for at least this share of the time between two. A slow handler is not yet done with one

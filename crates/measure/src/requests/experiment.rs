@@ -6,6 +6,7 @@ use core::time::Duration;
 use warmcore_costs::server::Waiting;
 use warmcore_costs::socket::{LastUsed, SoftirqCpu};
 use warmcore_runtime::server::Policy;
+use warmcore_units::Transport;
 
 /// One experiment.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -72,18 +73,23 @@ impl Gap {
 }
 
 impl RequestExperiment {
-    /// Every experiment that `processors` allow.
-    pub(crate) fn all(processors: &Processors, gaps: &[Gap]) -> Vec<Self> {
+    /// Every experiment that `processors` and the `transport` allow.
+    pub(crate) fn all(processors: &Processors, gaps: &[Gap], transport: Transport) -> Vec<Self> {
         let mut places = vec![SoftirqCpu::Reader];
         places.extend(processors.kinds());
         let mut all = vec![Self::Source];
-        for waiting in [Waiting::Own, Waiting::Fifo, Waiting::Lifo] {
+        // Workers of connections are woken last in, first out only. Then none takes turns with another.
+        let waitings: &[Waiting] = match transport {
+            Transport::Tcp => &[Waiting::Own, Waiting::Lifo],
+            Transport::Udp | Transport::Rpc => &[Waiting::Own, Waiting::Fifo, Waiting::Lifo],
+        };
+        for &waiting in waitings {
             for &softirq in &places {
                 all.extend(gaps.iter().map(|&gap| Self::Alone { waiting, softirq, gap }));
                 all.push(Self::Burst { waiting, softirq });
             }
         }
-        if processors.kinds().contains(&SoftirqCpu::OtherCore) {
+        if waitings.contains(&Waiting::Fifo) && processors.kinds().contains(&SoftirqCpu::OtherCore) {
             for state in [LastUsed::Here, LastUsed::Elsewhere] {
                 all.extend(gaps.iter().map(|&gap| Self::Turns { state, gap }));
             }

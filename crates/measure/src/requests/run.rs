@@ -76,7 +76,7 @@ impl Context<'_> {
 
     fn source(&self) -> Result<Ran, RunError> {
         let cpu = self.processors.reader;
-        let steal = |together| steal::measure(self.site, cpu, together, &self.service.payloads, self.stop);
+        let steal = |together| steal::measure(self.site, cpu, together, &self.service, self.stop);
         let (one, more) = (steal(1)?, steal(TOGETHER)?);
         let mut values = Values::new();
         let mut insert = |part, time: Option<f64>| {

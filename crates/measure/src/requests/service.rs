@@ -5,6 +5,7 @@ use crate::sockets::SocketPlan;
 use std::sync::Arc;
 use warmcore_costs::server::{ServerCosts, UserFile};
 use warmcore_linux::handler_library::HandlerLibrary;
+use warmcore_units::Transport;
 
 /// What sources send, and what the server does with it. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -13,6 +14,8 @@ pub struct Service {
     pub handler: ServedHandler,
     /// What is sent.
     pub payloads: Payloads,
+    /// How: as datagrams, or on TCP connections, preceded by their lengths.
+    pub transport: Transport,
 }
 
 /// What the server does with a request.
@@ -55,13 +58,24 @@ impl Service {
     /// A handler that uses `state_bytes` of the flow's state, and requests of `payload_bytes` bytes.
     #[must_use]
     pub fn touching(state_bytes: usize, payload_bytes: usize) -> Self {
-        Self { handler: ServedHandler::State(state_bytes), payloads: Payloads::equal(payload_bytes) }
+        Self {
+            handler: ServedHandler::State(state_bytes),
+            payloads: Payloads::equal(payload_bytes),
+            transport: Transport::Udp,
+        }
+    }
+
+    /// The same over `transport`.
+    #[must_use]
+    pub fn over(self, transport: Transport) -> Self {
+        Self { transport, ..self }
     }
 
     /// Whether `costs` are about this.
     #[must_use]
     pub fn is_of(&self, costs: &ServerCosts) -> bool {
-        self.state_bytes() == costs.state_bytes
+        self.transport == costs.transport
+            && self.state_bytes() == costs.state_bytes
             && self.library() == costs.library.as_ref()
             && self.payloads.capture() == costs.requests.as_ref()
             && self.payloads.mean_bytes() == costs.payload_bytes

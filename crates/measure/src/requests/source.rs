@@ -5,18 +5,19 @@
 //! does. Between requests it sleeps.
 
 use crate::SocketPlan;
+use crate::requests::connection::Connection;
 use crate::requests::schedule::Due;
-use crate::requests::service::{Payloads, ServedHandler, Service};
+use crate::requests::service::{Payloads, Service};
 use crate::sockets::error::SocketError;
 use core::sync::atomic::{AtomicBool, Ordering};
 use core::time::Duration;
 use std::io;
-use warmcore_linux::net::TimedDatagrams;
 use warmcore_linux::realtime;
+use warmcore_units::Transport;
 
 /// Bytes of a request before its data: its number, and the number of the worker that replied.
 pub(crate) const HEADER: usize = 10;
-/// Replies of a flow that are read together, so that reading takes little of each request's time.
+/// Datagrams of a flow that are read together, so that reading takes little of each request's time.
 const READ_TOGETHER: usize = 4;
 /// Replies of a flow that wait at most: a socket's buffer holds more than twice as many.
 const WAITING_AT_MOST: usize = 100;
@@ -61,6 +62,11 @@ pub(crate) struct Source {
     reply: Vec<u8>,
     /// Whether somebody answers.
     answered: bool,
+    /// Replies of a flow that are read together. On a connection it is one: the kernel joins segments that wait, and
+    /// keeps the time of the last.
+    together: usize,
+    /// The flow after that which was read last.
+    next_to_read: usize,
     /// The runs so far: a reply of an earlier one does not count.
     generation: u64,
     unanswered: usize,
@@ -88,14 +94,14 @@ pub(crate) struct Sent {
 }
 
 struct Flow {
-    socket: TimedDatagrams,
+    connection: Connection,
     outstanding: usize,
 }
 
 impl Source {
     /// A source of the requests of `service`, over connected sockets.
-    pub(crate) fn new(sockets: Vec<TimedDatagrams>, service: &Service) -> Self {
-        let flows = sockets.into_iter().map(|socket| Flow { socket, outstanding: 0 }).collect();
+    pub(crate) fn new(connections: Vec<Connection>, service: &Service) -> Self {
+        let flows = connections.into_iter().map(|connection| Flow { connection, outstanding: 0 }).collect();
         let mut request = vec![0; service.payloads.longest()];
         let first = service.payloads.get(0);
         request[HEADER..HEADER + first.len()].copy_from_slice(first);
@@ -106,6 +112,8 @@ impl Source {
             request,
             reply: vec![0; SocketPlan::MAX_PAYLOAD_BYTES],
             answered: true,
+            together: if service.transport == Transport::Tcp { 1 } else { READ_TOGETHER },
+            next_to_read: 0,
             generation: 0,
             unanswered: 0,
             reading: Reading::default(),
@@ -113,9 +121,8 @@ impl Source {
     }
 
     /// A source of requests that nobody answers.
-    pub(crate) fn unanswered(sockets: Vec<TimedDatagrams>, payloads: &Payloads) -> Self {
-        let service = Service { handler: ServedHandler::State(0), payloads: payloads.clone() };
-        Self { answered: false, ..Self::new(sockets, &service) }
+    pub(crate) fn unanswered(connections: Vec<Connection>, service: &Service) -> Self {
+        Self { answered: false, ..Self::new(connections, service) }
     }
 
     /// Sends what is `due`, counted from `start`, and waits for the last replies. Says what became of each request.
@@ -175,13 +182,12 @@ impl Source {
                 realtime::sleep_until(moment);
             }
             let length = self.prepare(number as u64);
-            let (began, sent) =
-                (realtime::now(), self.flows[flow].socket.socket().send(&self.request[..length]));
+            let (began, sent) = (realtime::now(), self.flows[flow].connection.send(&self.request[..length]));
             let ended = realtime::now();
             requests[number] =
                 Request { flow, due: since(moment), began: since(began), ended: since(ended), replied: None };
             match sent {
-                Ok(_) => self.flows[flow].outstanding += usize::from(self.answered),
+                Ok(()) => self.flows[flow].outstanding += usize::from(self.answered),
                 // It counts as lost.
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 Err(error) => return Err(SocketError::doing("sending through")(error)),
@@ -207,8 +213,12 @@ impl Source {
 
     /// Reads the replies of a flow for which enough are outstanding.
     fn read_one_flow(&mut self, start: Duration, requests: &mut [Request]) -> Result<(), SocketError> {
-        let ready = self.flows.iter().position(|flow| flow.outstanding >= READ_TOGETHER);
-        ready.map_or(Ok(()), |flow| self.read(flow, start, requests))
+        let flows = self.flows.len();
+        let in_turn = (self.next_to_read..self.next_to_read + flows).map(|flow| flow % flows);
+        let ready = in_turn.into_iter().find(|&flow| self.flows[flow].outstanding >= self.together);
+        let Some(flow) = ready else { return Ok(()) };
+        self.next_to_read = flow + 1;
+        self.read(flow, start, requests)
     }
 
     /// Reads the replies of `flow` that are there.
@@ -227,12 +237,12 @@ impl Source {
         requests: &mut [Request],
     ) -> Result<(), SocketError> {
         let Self { flows, reply: buffer, payloads, is_echo, generation, unanswered, .. } = self;
-        let Flow { socket, outstanding } = &mut flows[flow];
+        let Flow { connection, outstanding } = &mut flows[flow];
         let fits = |length, number| match is_echo {
             true => length == HEADER + payloads.get(number).len(),
             false => length >= HEADER,
         };
-        while let Some(reply) = socket.receive(buffer).map_err(SocketError::doing("receiving from"))? {
+        while let Some(reply) = connection.receive(buffer).map_err(SocketError::doing("receiving from"))? {
             let number = u64::from_le_bytes(buffer[..8].try_into().unwrap_or_default());
             if number >> NUMBER_BITS != *generation {
                 continue;

@@ -2,18 +2,18 @@
 //! could not.
 
 use crate::error::RunError;
+use crate::requests::connection::Connection;
 use crate::requests::schedule::bursts;
-use crate::requests::service::Payloads;
+use crate::requests::service::Service;
 use crate::requests::source::Source;
 use crate::sockets::error::SocketError;
 use crate::sockets::site::Site;
 use core::sync::atomic::{AtomicBool, Ordering};
 use core::time::Duration;
-use std::net::UdpSocket;
+use std::net::{SocketAddr, TcpListener, UdpSocket};
 use std::thread;
-use warmcore_linux::net::TimedDatagrams;
 use warmcore_linux::{pin_to, realtime};
-use warmcore_units::CpuId;
+use warmcore_units::{CpuId, Transport};
 
 /// Between requests, or bursts.
 const GAP: Duration = Duration::from_micros(400);
@@ -35,14 +35,12 @@ pub(crate) fn measure(
     site: &Site,
     cpu: CpuId,
     together: usize,
-    payloads: &Payloads,
+    service: &Service,
     stop: &AtomicBool,
 ) -> Result<Stolen, RunError> {
-    let sink = site.at_server(|address| UdpSocket::bind((address, 0)))?;
-    let sink = sink.map_err(SocketError::doing("opening"))?;
-    let address = sink.local_addr().map_err(SocketError::doing("asking"))?;
-    let socket = TimedDatagrams::new(site.client_of(address)?).map_err(SocketError::doing("opening"))?;
-    let mut source = Source::unanswered(vec![socket], payloads);
+    let sink = Sink::open(site, service.transport)?;
+    let connection = Connection::open(site, sink.address()?, service.transport)?;
+    let mut source = Source::unanswered(vec![connection], service);
     let due = bursts(REQUESTS / together, together, GAP, 1);
     let start = realtime::now() + Duration::from_millis(2);
     let done = AtomicBool::new(false);
@@ -71,6 +69,31 @@ pub(crate) fn measure(
         }
     }
     Ok(stolen)
+}
+
+/// Receives what nobody reads.
+enum Sink {
+    Datagrams(UdpSocket),
+    /// The kernel completes a connection that nobody has accepted yet, and receives what comes.
+    Connections(TcpListener),
+}
+
+impl Sink {
+    fn open(site: &Site, transport: Transport) -> Result<Self, SocketError> {
+        let sink = site.at_server(|address| match transport {
+            Transport::Tcp => TcpListener::bind((address, 0)).map(Self::Connections),
+            Transport::Udp | Transport::Rpc => UdpSocket::bind((address, 0)).map(Self::Datagrams),
+        })?;
+        sink.map_err(SocketError::doing("opening"))
+    }
+
+    fn address(&self) -> Result<SocketAddr, SocketError> {
+        let address = match self {
+            Self::Datagrams(socket) => socket.local_addr(),
+            Self::Connections(listener) => listener.local_addr(),
+        };
+        address.map_err(SocketError::doing("asking"))
+    }
 }
 
 /// Ends the reader of the clock, however the sender ends.

@@ -1,19 +1,19 @@
 //! One trial: a server of ours under one policy, and sources that send it requests.
 
 use crate::error::RunError;
+use crate::requests::connection::Connection;
 use crate::requests::handler::{FlowState, answer};
 use crate::requests::schedule::{Due, spaced};
 use crate::requests::service::{ServedHandler, Service};
 use crate::requests::source::{Sent, Source};
-use crate::sockets::error::SocketError;
 use crate::sockets::site::Site;
 use core::sync::atomic::AtomicBool;
 use core::time::Duration;
+use std::net::SocketAddr;
 use std::thread;
-use warmcore_linux::net::TimedDatagrams;
 use warmcore_linux::{pin_to, realtime};
-use warmcore_runtime::server::{Policy, Report, Running, Server, WorkerReport};
-use warmcore_units::{CpuId, Nanos};
+use warmcore_runtime::server::{Frames, Policy, Report, Running, Server, WorkerReport};
+use warmcore_units::{CpuId, Nanos, Transport};
 
 /// Between requests that open the flows.
 const SETTLING_GAP: Duration = Duration::from_micros(200);
@@ -69,13 +69,8 @@ impl Trial {
     ) -> Result<TrialOutcome, RunError> {
         let server = self.start(site)?;
         let address = server.local_addr();
-        let source = |_: &CpuId| {
-            let socket =
-                |_| TimedDatagrams::new(site.client_of(address)?).map_err(SocketError::doing("opening"));
-            let sockets = (0..self.flows).map(socket).collect::<Result<Vec<_>, _>>()?;
-            Ok(Source::new(sockets, &self.service))
-        };
-        let mut sources = self.sources.iter().map(source).collect::<Result<Vec<_>, SocketError>>()?;
+        let mut sources =
+            self.sources.iter().map(|cpu| self.source(site, address, *cpu)).collect::<Result<Vec<_>, _>>()?;
         let settling = vec![spaced(SETTLING * self.flows, SETTLING_GAP, self.flows); sources.len()];
         self.send(&mut sources, &settling, stop)?;
         thread::sleep(QUIET);
@@ -93,10 +88,25 @@ impl Trial {
         Ok(TrialOutcome { sent, workers, without_priority })
     }
 
+    /// A source on `cpu`, which opens its connections there: a connection may belong to the processor that it came from.
+    fn source(&self, site: &Site, address: SocketAddr, cpu: CpuId) -> Result<Source, RunError> {
+        let open = || {
+            let _pinned = pin_to(cpu)?;
+            let connections =
+                (0..self.flows).map(|_| Connection::open(site, address, self.service.transport));
+            Ok(Source::new(connections.collect::<Result<Vec<_>, _>>()?, &self.service))
+        };
+        thread::scope(|scope| scope.spawn(open).join()).unwrap_or(Err(RunError::Panicked))
+    }
+
     fn start(&self, site: &Site) -> Result<Running, RunError> {
         let server = site.at_server(|address| {
             let (opening, payloads) = (self.service.clone(), self.service.payloads.clone());
-            Server::bind((address, 0))?
+            let server = match self.service.transport {
+                Transport::Tcp => Server::bind_tcp((address, 0), Frames::Length)?,
+                Transport::Udp | Transport::Rpc => Server::bind((address, 0))?,
+            };
+            server
                 .policy(self.policy)
                 .workers(self.workers)
                 .longest_request(payloads.longest())

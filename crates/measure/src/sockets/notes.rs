@@ -9,6 +9,11 @@ use warmcore_costs::Measured;
 use warmcore_costs::socket::{Delivery, LastUsed, SoftirqCpu};
 use warmcore_units::{Estimate, Nanos};
 
+/// On which processors, and over what.
+pub(crate) fn place(context: &SocketContext<'_>) -> Vec<String> {
+    vec![processors(context), network(context)]
+}
+
 /// All notes, most interesting first. `unsteered` says why packets could not be steered, if they could not.
 pub(crate) fn all(
     context: &SocketContext<'_>,
@@ -16,7 +21,7 @@ pub(crate) fn all(
     unsteered: Option<String>,
     rounds: &SocketRounds<'_>,
 ) -> Vec<String> {
-    let mut notes = vec![processors(context), network(context)];
+    let mut notes = place(context);
     notes.extend(unsteered.map(|reason| {
         format!("packets could not be steered ({reason}), so no softirq by interrupt was measured")
     }));

@@ -10,9 +10,9 @@ use warmcore_costs::socket::{
     AsleepTimes, BatchTime, DatagramTimes, HandlerTime, ReplyTimes, SocketPath, SocketProfile,
 };
 use warmcore_topology::Machine;
-use warmcore_units::Nanos;
+use warmcore_units::{Nanos, Transport};
 
-/// The document; `None` if no situation was measured.
+/// The document; `None` if no situation of datagrams was measured.
 pub(crate) fn profile(
     machine: &Machine,
     context: &SocketContext<'_>,
@@ -31,9 +31,13 @@ pub(crate) fn profile(
     };
     let asleep = |part| rounds.value(SocketExperiment::Asleep, part);
     let asleep = asleep(Part::Call).zip(asleep(Part::Arrival)).zip(asleep(Part::ReaderCpu));
-    (!datagrams.is_empty()).then(|| SocketProfile {
+    let path = match plan.transport {
+        Transport::Tcp => SocketPath::TcpSocket,
+        Transport::Udp | Transport::Rpc => SocketPath::UdpSocket,
+    };
+    (!datagrams.is_empty() || path == SocketPath::TcpSocket).then(|| SocketProfile {
         schema: SocketProfile::SCHEMA,
-        path: SocketPath::UdpSocket,
+        path,
         name: machine.name.clone(),
         provenance: Provenance {
             kind: Kind::Measured,

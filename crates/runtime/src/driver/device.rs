@@ -93,6 +93,7 @@ fn name(kind: DriverKind) -> &'static str {
         DriverKind::Xdp => "xdp",
         DriverKind::Tun => "tun",
         DriverKind::UdpSocket => "udp-socket",
+        DriverKind::TcpSocket => "tcp-socket",
     }
 }
 

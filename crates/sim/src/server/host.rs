@@ -63,10 +63,8 @@ impl ServerHost {
             let expected = format!("{processors} to {MOST_FLOWS}: at least one for each processor's source");
             return Err(Fault::new("flows", flows, expected).into());
         }
-        if !policy.is_predicted() {
-            return Err(
-                Fault::new("policy", policy, "another: what stealing workers do is not predicted").into()
-            );
+        if let Err(reason) = policy.is_predicted(costs.transport) {
+            return Err(Fault::new("policy", policy, format!("another: {reason}")).into());
         }
         let rates = Rates::new(costs, policy, processors)?;
         let mut random = Key { seed, point: 0, replication: 0 }.stream(Purpose::Policy);

@@ -165,11 +165,12 @@ impl<'h> Machine<'h> {
     #[inline]
     fn queue(&self, flow: u32, source: u32) -> usize {
         match self.host.policy {
-            // Stealing has no host.
+            // There is no host with the last two.
             ServerPolicy::ByFlow
             | ServerPolicy::KernelHash
             | ServerPolicy::Adaptive
-            | ServerPolicy::Stealing => self.host.flows.worker(flow) as usize,
+            | ServerPolicy::Stealing
+            | ServerPolicy::Exclusive => self.host.flows.worker(flow) as usize,
             ServerPolicy::ByCpu => source as usize,
             ServerPolicy::SharedLifo | ServerPolicy::SharedFifo => 0,
         }

@@ -2,13 +2,14 @@
 //!
 //! A worker's time for a request that it need not wake up for is the slope of the bursts. What single requests take beyond it
 //! is the cost of waking up and falling asleep. A worker with its own socket waits in the same system call as one that shares
-//! a socket in order of arrival, so it pays the same for that; the rest of its single request is the first of a batch.
+//! a socket in order of arrival (of connections: last in, first out), so it pays the same for that; the rest of its single request is the first of a batch.
 
 use crate::server::curve::{Curve, Idle};
 use crate::server::worker::most_at_once;
 use warmcore_costs::server::{AloneTimes, ServerCosts, Waiting};
 use warmcore_costs::socket::{LastUsed, SoftirqCpu};
 use warmcore_scenario::ServerPolicy;
+use warmcore_units::Transport;
 
 /// A measurement that a simulation needs, and that the costs do not contain.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
@@ -152,15 +153,21 @@ struct MeasuredCosts<'c> {
 }
 
 impl MeasuredCosts<'_> {
+    /// How workers wait that share a socket, and sleep in the same system call as one that has its own.
+    const fn shared(&self) -> Waiting {
+        match self.costs.transport {
+            Transport::Tcp => Waiting::Lifo,
+            Transport::Udp | Transport::Rpc => Waiting::Fifo,
+        }
+    }
+
     fn place(&self, softirq_cpu: SoftirqCpu) -> Result<PlaceRates, MissingCosts> {
         let worker_cpu = self.alone(softirq_cpu, |row| row.worker_cpu.mean.0)?;
         let (each, sleep) = match self.waiting {
             Waiting::Own => {
-                // Workers wait in the same system call as those of a shared socket.
-                let fifo = self.slope(Waiting::Fifo, softirq_cpu)?;
-                let sleep =
-                    self.curve(Waiting::Fifo, softirq_cpu, HERE, |row| row.worker_cpu.mean.0)?.hot() - fifo;
-                (self.own_slope(softirq_cpu, fifo)?, sleep.max(0.0))
+                let shared = self.slope(self.shared(), softirq_cpu)?;
+                let single = self.curve(self.shared(), softirq_cpu, HERE, |row| row.worker_cpu.mean.0)?;
+                (self.own_slope(softirq_cpu, shared)?, (single.hot() - shared).max(0.0))
             }
             Waiting::Fifo | Waiting::Lifo => {
                 let each = self.slope(self.waiting, softirq_cpu)?;
@@ -188,12 +195,12 @@ impl MeasuredCosts<'_> {
     }
 
     /// The slope of bursts to a worker's own socket. From another processor, if none was measured, it is the local one and
-    /// what `fifo`, the slope of a shared socket, has more than locally.
-    fn own_slope(&self, softirq_cpu: SoftirqCpu, fifo: f64) -> Result<f64, MissingCosts> {
+    /// what `shared`, the slope of a shared socket, has more than locally.
+    fn own_slope(&self, softirq_cpu: SoftirqCpu, shared: f64) -> Result<f64, MissingCosts> {
         let local = SoftirqCpu::Reader;
         match self.slope(Waiting::Own, softirq_cpu) {
             Err(MissingCosts::Burst { .. }) if softirq_cpu != local => {
-                Ok((self.slope(Waiting::Own, local)? + fifo - self.slope(Waiting::Fifo, local)?).max(0.0))
+                Ok((self.slope(Waiting::Own, local)? + shared - self.slope(self.shared(), local)?).max(0.0))
             }
             slope => slope,
         }
@@ -225,7 +232,7 @@ impl MeasuredCosts<'_> {
         let local = SoftirqCpu::Reader;
         match mean(self.waiting, softirq_cpu) {
             Err(_) if self.waiting == Waiting::Own && softirq_cpu != local => {
-                let more = mean(Waiting::Fifo, softirq_cpu)? - mean(Waiting::Fifo, local)?;
+                let more = mean(self.shared(), softirq_cpu)? - mean(self.shared(), local)?;
                 Ok((mean(Waiting::Own, local)? + more).max(0.0))
             }
             call => call,

@@ -4,7 +4,7 @@ use warmcore_costs::Measured;
 use warmcore_costs::ServerCosts;
 use warmcore_costs::server::{AloneTimes, BurstTimes, SourceTimes, Waiting};
 use warmcore_costs::socket::{LastUsed, SoftirqCpu};
-use warmcore_units::Nanos;
+use warmcore_units::{Nanos, Transport};
 
 /// Costs in nanoseconds. Pairs are with the softirq on the worker's processor and on another.
 #[derive(Clone, Debug)]
@@ -116,6 +116,7 @@ impl Synthetic {
             stolen_more: ns(self.stolen_more),
         };
         ServerCosts {
+            transport: Transport::Udp,
             state_bytes: 64,
             payload_bytes: 64,
             library: None,

@@ -121,6 +121,7 @@ pub const fn mechanism(policy: ServerPolicy) -> Policy {
         ServerPolicy::Stealing => Policy::Stealing,
         ServerPolicy::Adaptive => Policy::Adaptive,
         ServerPolicy::ByCpu => Policy::ByCpu,
+        ServerPolicy::Exclusive => Policy::Exclusive,
         ServerPolicy::SharedLifo => Policy::SharedLifo,
         ServerPolicy::SharedFifo => Policy::SharedFifo,
     }

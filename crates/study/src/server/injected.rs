@@ -19,7 +19,7 @@ use warmcore_measure::RunError;
 use warmcore_measure::requests::load::{Load, LoadFigures};
 use warmcore_measure::requests::service::Service;
 use warmcore_scenario::ServerPolicy;
-use warmcore_units::{CpuId, Nanos, PerSecond};
+use warmcore_units::{CpuId, Nanos, PerSecond, Transport};
 
 /// A time that is known to a thousandth.
 fn time(nanos: f64) -> Measured {
@@ -59,6 +59,7 @@ fn costs(elsewhere: f64) -> ServerCosts {
         [burst(waiting, SoftirqCpu::Reader, 1.0), burst(waiting, SoftirqCpu::OtherCore, elsewhere)]
     });
     ServerCosts {
+        transport: Transport::Udp,
         state_bytes: 0,
         payload_bytes: 64,
         library: None,

@@ -53,7 +53,7 @@ impl<'a> Predictor<'a> {
     /// If costs are missing.
     pub fn new(costs: &'a ServerCosts, processors: usize, seed: u64) -> Result<Self, PredictServerError> {
         let predictor = Self { costs, drawn: Vec::new(), processors, seed };
-        for policy in ServerPolicy::BASIC {
+        for policy in ServerPolicy::compared(costs.transport) {
             predictor.host(costs, policy, 0)?;
         }
         let draw = |index| {

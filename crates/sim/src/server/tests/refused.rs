@@ -5,6 +5,7 @@ use crate::server::{MissingCosts, ServerError};
 use warmcore_costs::ServerCosts;
 use warmcore_costs::server::Waiting;
 use warmcore_costs::socket::{LastUsed, SoftirqCpu};
+use warmcore_units::Transport;
 
 fn missing(costs: &ServerCosts, policy: ServerPolicy, processors: u32) -> Option<MissingCosts> {
     match ServerHost::new(costs, setup(policy, processors, 8)) {
@@ -107,5 +108,21 @@ fn numbers_out_of_range_are_refused() {
     let host = host(&Synthetic::default(), ServerPolicy::ByCpu, 2, 2);
     for rate in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         assert_eq!(host.simulate(PerSecond(rate), PRECISION).unwrap_err().field, "rate", "{rate}");
+    }
+}
+
+/// Of connections, workers wait last in, first out where the costs of datagrams come from those that wait first in, first out.
+#[test]
+fn connections_need_no_costs_of_workers_in_turn() {
+    let mut costs = Synthetic::default().costs();
+    costs.transport = Transport::Tcp;
+    costs.alone.retain(|row| row.waiting != Waiting::Fifo);
+    costs.bursts.retain(|row| row.waiting != Waiting::Fifo);
+    for policy in ServerPolicy::compared(Transport::Tcp) {
+        assert_eq!(missing(&costs, policy, 4), None, "{policy}");
+    }
+    for policy in [ServerPolicy::Exclusive, ServerPolicy::SharedLifo, ServerPolicy::Adaptive] {
+        let refused = ServerHost::new(&costs, setup(policy, 2, 8));
+        assert!(matches!(&refused, Err(ServerError::Setup(fault)) if fault.field == "policy"), "{policy}");
     }
 }

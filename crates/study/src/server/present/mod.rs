@@ -20,6 +20,7 @@ pub const fn in_words(policy: ServerPolicy) -> &'static str {
         ServerPolicy::KernelHash => "a socket for each worker, flows spread by the kernel's hash",
         ServerPolicy::Stealing => "a socket for each worker, idle workers take from busy ones",
         ServerPolicy::Adaptive => "a socket for each of as few workers as the load needs",
+        ServerPolicy::Exclusive => "a socket for all, a connection stays with the worker that accepts it",
         ServerPolicy::ByCpu => "a socket for each worker, packets processed where they arrive",
         ServerPolicy::SharedLifo => "a shared socket, last in first out",
         ServerPolicy::SharedFifo => "a shared socket, first in first out",
