@@ -4,23 +4,30 @@ use super::{Served, check_effects};
 use crate::args::live::RunLiveArguments;
 use crate::json::Versioned;
 use crate::misuse::misuse;
+use crate::terminal::estimate;
 use crate::unused_options::refuse;
 use crate::{interrupt, json, messages};
+use core::fmt::Display;
 use miette::{IntoDiagnostic, miette};
 use serde::Serialize;
 use std::sync::atomic::Ordering;
-use warmcore_measure::requests::load::{Load, LoadFigures, LoadSite};
+use warmcore_measure::requests::load::{Load, LoadSite};
 use warmcore_scenario::ServerPolicy;
 use warmcore_study::server::compare::mechanism;
-use warmcore_units::{PerSecond, Transport};
+use warmcore_study::server::figures::{Fates, ServerFigures};
+use warmcore_study::server::results::FiguresSummary;
+use warmcore_units::{Estimate, PerSecond, Transport};
 
 /// Version of what `--json` prints.
-const SCHEMA: u32 = 1;
+const SCHEMA: u32 = 2;
 /// How long the load is run, in seconds.
 const SECONDS: f64 = 5.0;
 const HIGHEST_RATE: f64 = 10e6;
 /// Requests whose fate is remembered.
 const MOST_REQUESTS: f64 = 5e6;
+/// Runs of the load, from whose spread the intervals come; fewer if each would have fewer requests than this.
+const ROUNDS: usize = 5;
+const LEAST_REQUESTS: f64 = 50.0;
 
 /// What `--json` prints.
 #[derive(Serialize)]
@@ -30,6 +37,7 @@ struct Ran {
     processors: usize,
     rate_per_s: f64,
     seconds: f64,
+    rounds: usize,
     requests: usize,
     lost: usize,
     /// Requests to which the handler gave no reply.
@@ -37,13 +45,9 @@ struct Ran {
     disturbed_share: f64,
     /// Whether sources were so late that they gave up.
     fell_behind: bool,
-    throughput_per_s: f64,
-    mean_delay_us: f64,
-    p50_delay_us: f64,
-    p99_delay_us: f64,
-    worker_cpu_us: f64,
-    call_us: f64,
-    handled_where_received: f64,
+    throughput_per_s: Estimate<f64>,
+    #[serde(flatten)]
+    figures: FiguresSummary,
     /// By worker: the share of the requests that it handled.
     shares: Vec<f64>,
 }
@@ -73,12 +77,13 @@ pub(crate) fn run(arguments: &RunLiveArguments, transport: Transport) -> miette:
             served.long
         )));
     }
+    let rounds = ((requests / LEAST_REQUESTS) as usize).clamp(1, ROUNDS);
     let load = Load {
         policy: mechanism(sharing),
         cpus: served.cpus,
         service: served.service,
         rate: PerSecond(rate),
-        long: served.long,
+        long: served.long / rounds as u32,
         seed: served.seed,
     };
     let stop = interrupt::catch()?;
@@ -86,78 +91,116 @@ pub(crate) fn run(arguments: &RunLiveArguments, transport: Transport) -> miette:
     if let Some(reason) = site.instead() {
         messages::note(format_args!("requests cross loopback, because {reason}"));
     }
-    messages::detail(format_args!("running {sharing} on {} cpus for {:?}", load.cpus.len(), load.long));
-    let figures = site.run(&load, stop).into_diagnostic()?;
-    let Some(figures) = figures else {
+    messages::detail(format_args!("running {sharing} on {} cpus for {:?}", load.cpus.len(), served.long));
+    let mut runs = Vec::new();
+    for round in 0..rounds {
+        if stop.load(Ordering::SeqCst) {
+            break;
+        }
+        let load = Load { seed: load.seed.wrapping_add(round as u64), ..load.clone() };
+        runs.extend(site.run(&load, stop).into_diagnostic()?);
+    }
+    let Some(figures) = ServerFigures::from_runs(&runs) else {
         return Err(miette!("no request was answered"));
     };
-    if let Some(reason) = &figures.without_priority {
+    let fates = Fates::of(&runs);
+    if let Some(reason) = &fates.without_priority {
         messages::note(format_args!(
             "sources had no real-time priority ({reason}), so the kernel decided when they ran"
         ));
     }
-    if figures.fell_behind {
+    if fates.fell_behind {
         messages::note(
             "requests could not be sent as fast as they were due, and the rest was not sent: ask for a lower --rate",
         );
     }
+    let ran = Run { sharing, load: &load, rounds: runs.len(), figures, fates };
     let shown = match arguments.json {
-        true => json::pretty(&Versioned::new(SCHEMA, &Ran::new(sharing, &load, &figures)))?,
-        false => words(sharing, &load, &figures),
+        true => json::pretty(&Versioned::new(SCHEMA, &ran.summary()))?,
+        false => ran.words(),
     };
     crate::output::print(shown.as_bytes())?;
     if stop.load(Ordering::SeqCst) { Err(miette!("interrupted")) } else { Ok(()) }
 }
 
-impl Ran {
-    fn new(sharing: ServerPolicy, load: &Load, figures: &LoadFigures) -> Self {
-        Self {
-            transport: load.service.transport,
-            sharing: sharing.to_string(),
-            processors: load.cpus.len(),
-            rate_per_s: load.rate.0,
-            seconds: load.long.as_secs_f64(),
-            requests: figures.requests,
-            lost: figures.lost,
-            unanswered: figures.unanswered,
-            disturbed_share: figures.disturbed,
-            fell_behind: figures.fell_behind,
-            throughput_per_s: figures.throughput.0,
-            mean_delay_us: figures.delay.micros(),
-            p50_delay_us: figures.p50.micros(),
-            p99_delay_us: figures.p99.micros(),
-            worker_cpu_us: figures.worker_cpu.micros(),
-            call_us: figures.call.micros(),
-            handled_where_received: figures.here,
-            shares: figures.shares.clone(),
+/// A load that was run in rounds.
+struct Run<'a> {
+    sharing: ServerPolicy,
+    /// That of a round.
+    load: &'a Load,
+    rounds: usize,
+    figures: ServerFigures,
+    fates: Fates,
+}
+
+impl Run<'_> {
+    fn summary(&self) -> Ran {
+        let Fates { requests, lost, unanswered, disturbed, fell_behind, throughput, .. } = self.fates;
+        Ran {
+            transport: self.load.service.transport,
+            sharing: self.sharing.to_string(),
+            processors: self.load.cpus.len(),
+            rate_per_s: self.load.rate.0,
+            seconds: self.load.long.as_secs_f64() * self.rounds as f64,
+            rounds: self.rounds,
+            requests,
+            lost,
+            unanswered,
+            disturbed_share: disturbed,
+            fell_behind,
+            throughput_per_s: Estimate {
+                mean: throughput.mean.0,
+                half_width: throughput.half_width.map(|half| half.0),
+            },
+            figures: FiguresSummary::new(&self.figures),
+            shares: self.fates.shares.clone(),
         }
+    }
+
+    fn words(&self) -> String {
+        let Self { sharing, load, figures, fates, .. } = self;
+        let Fates { requests, lost, unanswered, throughput, .. } = fates;
+        let shares: Vec<String> = fates.shares.iter().map(|share| format!("{:.0}%", share * 100.0)).collect();
+        let disturbed = match (fates.disturbed * 100.0).round() {
+            0.0 => String::new(),
+            share => format!(
+                "A source was kept from running, though it outranks all: {share}% of the requests are left out of the delays.\n"
+            ),
+        };
+        let unanswered = match unanswered {
+            0 => String::new(),
+            some => {
+                format!(
+                    "The handler gave {some} of them no reply; an empty one of ours says when it was done.\n"
+                )
+            }
+        };
+        let rounds = match self.rounds {
+            1 => "one run, too short for intervals".to_owned(),
+            rounds => format!("{rounds} runs, whose spread the intervals are"),
+        };
+        format!(
+            "{sharing} on {} processors at {}: {requests} {} requests, {lost} lost, {} answered; {rounds}.\n\
+             Delay from when a request was due until its reply was back: median {}, 99th percentile {}, mean {}.\n\
+             Processor time for a request: {} of the workers, {} of the call that sends it, softirq included.\n\
+             {:.0}% were handled on the processor that received them; shares of the workers: {}.\n{unanswered}{disturbed}",
+            load.cpus.len(),
+            load.rate,
+            load.service.transport,
+            shown(throughput),
+            shown(&figures.p50),
+            shown(&figures.p99),
+            shown(&figures.delay),
+            shown(&figures.worker_cpu),
+            shown(&figures.call),
+            figures.here * 100.0,
+            shares.join(", ")
+        )
     }
 }
 
-fn words(sharing: ServerPolicy, load: &Load, figures: &LoadFigures) -> String {
-    let LoadFigures { requests, lost, delay, p50, p99, worker_cpu, call, here, throughput, shares, .. } =
-        figures;
-    let shares: Vec<String> = shares.iter().map(|share| format!("{:.0}%", share * 100.0)).collect();
-    let disturbed = match (figures.disturbed * 100.0).round() {
-        0.0 => String::new(),
-        share => format!(
-            "A source was kept from running, though it outranks all: {share}% of the requests are left out of the delays.\n"
-        ),
-    };
-    let unanswered = match figures.unanswered {
-        0 => String::new(),
-        some => {
-            format!("The handler gave {some} of them no reply; an empty one of ours says when it was done.\n")
-        }
-    };
-    format!(
-        "{sharing} on {} processors at {}: {requests} requests, {lost} lost, {throughput} answered.\n\
-         Delay from when a request was due until its reply was back: mean {delay}, median {p50}, 99th percentile {p99}.\n\
-         Processor time for a request: {worker_cpu} of the workers, {call} of the call that sends it, softirq included.\n\
-         {:.0}% were handled on the processor that received them; shares of the workers: {}.\n{unanswered}{disturbed}",
-        load.cpus.len(),
-        load.rate,
-        here * 100.0,
-        shares.join(", ")
-    )
+/// An estimate; of one run, without an interval.
+fn shown<Q: Copy + Display + Into<f64>>(of: &Estimate<Q>) -> String {
+    let half_width = of.half_width.filter(|half| (*half).into().is_finite());
+    estimate(&Estimate { mean: of.mean, half_width })
 }

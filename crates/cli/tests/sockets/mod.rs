@@ -1,6 +1,7 @@
 //! `warmcore calibrate --path udp-socket`: the kernel's receive path, measured for real in namespaces of its own, or over
 //! loopback where it may make none.
 
+mod connections;
 mod library;
 mod processes;
 mod program;

@@ -174,8 +174,8 @@ fn a_program_that_cannot_be_measured_is_explained() {
         (&["--server", "true {port}", "--handler", "x.so"], "--handler"),
         (&["--server", "true {port}", "--transport", "tcp"], "--transport has no effect here"),
         (&["--server", "true {port}", "--out", "."], "is a directory"),
-        (&["--path", "tcp-socket"], "--server is missing"),
         (&["--path", "udp-socket", "--requests", "http:/"], "asks a program"),
+        (&["--path", "tcp-socket", "--requests", "http:/"], "asks a program"),
     ] {
         let error = refuses(given);
         assert!(error.contains(named), "{given:?}: {error}");

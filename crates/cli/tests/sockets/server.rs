@@ -54,14 +54,15 @@ fn a_server_is_predicted_run_and_compared() {
         let again = ["compare", "--driver", "udp-socket", "--profile", profile, "--out", "again"];
         refusal(&[&again, more].concat(), folder.path())
     };
-    assert!(with(&["--handler-bytes", "4096"]).contains("expected one of: --handler-bytes 0 --payload 64"));
-    assert!(with(&["--payload", "65"]).contains("expected one of: --handler-bytes 0 --payload 64"));
+    assert!(with(&["--handler-bytes", "4096"]).contains("expected one of: --driver udp-socket --handler-bytes 0 --payload 64"));
+    assert!(with(&["--payload", "65"]).contains("expected one of: --driver udp-socket --handler-bytes 0 --payload 64"));
 }
 
 #[test]
 fn a_server_runs_under_each_way_to_share_its_port() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    for sharing in ["by-flow", "kernel-hash", "by-cpu", "shared-lifo", "shared-fifo"] {
+    for sharing in ["by-flow", "kernel-hash", "stealing", "adaptive", "by-cpu", "shared-lifo", "shared-fifo"]
+    {
         let arguments = [
             "run",
             "--driver",
@@ -84,9 +85,19 @@ fn a_server_runs_under_each_way_to_share_its_port() {
         // Ten standard deviations of 600.
         assert!((350.0..850.0).contains(&number("requests")), "{ran}");
         assert!(number("lost") <= number("requests") / 20.0, "{ran}");
-        assert!(number("p50_delay_us") <= number("p99_delay_us") && number("worker_cpu_us") > 0.5, "{ran}");
+        let mean = |name: &str| ran[name]["mean_us"].as_f64().expect(name);
+        assert!(mean("p50") <= mean("p99") && mean("worker_cpu") > 0.5, "{ran}");
+        assert!(
+            ran["rounds"] == 5 && ran["p50"]["half_width_us"].as_f64().is_some_and(|half| half > 0.0),
+            "{ran}"
+        );
         if sharing == "by-cpu" {
-            assert_eq!(number("handled_where_received"), 1.0, "{ran}");
+            assert_eq!(number("here"), 1.0, "{ran}");
+        }
+        let shares: Vec<f64> =
+            ran["shares"].as_array().expect("shares").iter().filter_map(Value::as_f64).collect();
+        if sharing == "adaptive" {
+            assert!(shares[0] > 0.9, "one worker is enough for so few: {ran}");
         }
     }
     // Sources give up before they take the machine from everybody.
@@ -98,6 +109,11 @@ fn a_server_runs_under_each_way_to_share_its_port() {
     let said =
         warmcore(&["run", "--driver", "udp-socket", "--rate", "1000", "--seconds", "0.1"], folder.path());
     assert!(text(&said.stdout).starts_with("by-flow on"), "{}", text(&said.stdout));
+    assert!(
+        text(&said.stdout).contains("median") && text(&said.stdout).contains(" ± "),
+        "{}",
+        text(&said.stdout)
+    );
 }
 
 #[test]
@@ -127,6 +143,14 @@ fn what_a_server_makes_no_use_of_is_refused_before_anything_runs() {
         (&["run", "--rate", "1000", "--sharing", "by-cpu"], "--sharing has no effect here"),
         (&["compare", "--sharing", "by-cpu"], "--sharing has no effect here"),
         (&["compare", "--driver", "udp-socket", "--sharing", "by-cpu,by-cpu"], "by-cpu"),
+        (
+            &["compare", "--driver", "udp-socket", "--sharing", "stealing"],
+            "`warmcore run --driver udp-socket",
+        ),
+        (
+            &["run", "--driver", "udp-socket", "--rate", "9", "--sharing", "exclusive"],
+            "no connections to accept",
+        ),
         (&["compare", "--driver", "udp-socket", "--loads", "2"], "--loads"),
         (&["compare", "--driver", "udp-socket", "--policies", "mru"], "--policies has no effect here"),
         (&["compare", "--driver", "udp-socket", "--profile", "missing.toml"], "missing.toml"),

@@ -1,6 +1,6 @@
 //! Predicts and runs the same loads.
 
-use super::figures::ServerFigures;
+use super::figures::{Fates, ServerFigures};
 use super::point::ServerPoint;
 use super::predict::{PredictServerError, Predictor};
 use crate::compare::{Loads, Progress};
@@ -163,18 +163,16 @@ pub fn compare(
             }
         }
         for (compared, runs) in compared.iter_mut().zip(runs) {
-            let requests: usize = runs.iter().map(|run| run.requests).sum();
-            let disturbed = runs.iter().map(|run| run.disturbed).sum::<f64>() / runs.len().max(1) as f64;
-            let lost: usize = runs.iter().map(|run| run.lost).sum();
-            notes.extend(without_priority(&runs).filter(|note| !notes.contains(note)));
+            let fates = Fates::of(&runs);
+            notes.extend(without_priority(&fates).filter(|note| !notes.contains(note)));
             compared.points.push(ServerPoint {
                 load: rate.0 / compared.capacity.mean.0,
                 rate,
                 predicted: predictor.predict(compared.policy, rate)?,
                 measured: ServerFigures::from_runs(&runs),
-                lost: lost as f64 / requests.max(1) as f64,
-                disturbed,
-                fell_behind: runs.iter().any(|run| run.fell_behind),
+                lost: fates.lost as f64 / fates.requests.max(1) as f64,
+                disturbed: fates.disturbed,
+                fell_behind: fates.fell_behind,
             });
         }
     }
@@ -197,8 +195,8 @@ fn poorly_known(costs: &ServerCosts) -> Option<String> {
 /// A median half-width of the costs, as a fraction of the mean, above which a reader is warned. On an idle machine it is a tenth.
 const POORLY_KNOWN: f64 = 0.3;
 
-fn without_priority(runs: &[LoadFigures]) -> Option<String> {
-    let reason = runs.iter().find_map(|run| run.without_priority.as_ref())?;
+fn without_priority(fates: &Fates) -> Option<String> {
+    let reason = fates.without_priority.as_ref()?;
     Some(format!("sources had no real-time priority ({reason}), so the kernel decided when they ran"))
 }
 

@@ -2,7 +2,7 @@
 
 use warmcore_measure::requests::load::LoadFigures;
 use warmcore_stats::Interval;
-use warmcore_units::{Estimate, Nanos};
+use warmcore_units::{Estimate, Nanos, PerSecond};
 
 /// The figures of a server at one load.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -46,5 +46,51 @@ impl ServerFigures {
             call: over(&|run| run.call),
             here: runs.iter().map(|run| run.here).sum::<f64>() / runs.len() as f64,
         })
+    }
+}
+
+/// What became of the requests of all runs of one load.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Fates {
+    /// Requests that were due.
+    pub requests: usize,
+    /// Of them, those without a reply.
+    pub lost: usize,
+    /// Of those with one, how many the handler left unanswered: the reply was an empty one of ours.
+    pub unanswered: usize,
+    /// The share that stalls of the machine delayed, which are left out of the delays.
+    pub disturbed: f64,
+    /// The share that each worker handled.
+    pub shares: Vec<f64>,
+    /// Replies per second.
+    pub throughput: Estimate<PerSecond>,
+    /// Whether a source was so late that it gave up: the rate is beyond what they can send.
+    pub fell_behind: bool,
+    /// Why sources had no real-time priority, if they had none.
+    pub without_priority: Option<String>,
+}
+
+impl Fates {
+    /// Those of `runs`.
+    #[must_use]
+    pub fn of(runs: &[LoadFigures]) -> Self {
+        let mean = |value: &dyn Fn(&LoadFigures) -> f64| {
+            runs.iter().map(value).sum::<f64>() / runs.len().max(1) as f64
+        };
+        let sum = |value: fn(&LoadFigures) -> usize| runs.iter().map(value).sum();
+        let workers = runs.iter().map(|run| run.shares.len()).max().unwrap_or(0);
+        let share = |worker| mean(&|run| run.shares.get(worker).copied().unwrap_or(0.0));
+        let rates: Vec<f64> = runs.iter().map(|run| run.throughput.0).collect();
+        let Interval { mean: rate, half_width, .. } = Interval::from_observations(&rates);
+        Self {
+            requests: sum(|run| run.requests),
+            lost: sum(|run| run.lost),
+            unanswered: sum(|run| run.unanswered),
+            disturbed: mean(&|run| run.disturbed),
+            shares: (0..workers).map(share).collect(),
+            throughput: Estimate::new(PerSecond(rate), PerSecond(half_width)),
+            fell_behind: runs.iter().any(|run| run.fell_behind),
+            without_priority: runs.iter().find_map(|run| run.without_priority.clone()),
+        }
     }
 }

@@ -20,7 +20,7 @@ struct Micros {
 
 /// The figures of a load.
 #[derive(Clone, Debug, Serialize)]
-struct FiguresSummary {
+pub struct FiguresSummary {
     delay: Micros,
     p50: Micros,
     p99: Micros,
@@ -138,7 +138,9 @@ impl Micros {
 }
 
 impl FiguresSummary {
-    fn new(figures: &ServerFigures) -> Self {
+    /// Those of `figures`.
+    #[must_use]
+    pub fn new(figures: &ServerFigures) -> Self {
         Self {
             delay: Micros::new(figures.delay),
             p50: Micros::new(figures.p50),
