@@ -19,8 +19,10 @@ use warmcore_units::{CpuId, Transport};
 const GAP: Duration = Duration::from_micros(400);
 /// A pause longer than this is one, in nanoseconds.
 const PAUSE: f64 = 700.0;
-/// Requests of a run: a socket's buffer takes them all, since nobody reads them.
-const REQUESTS: usize = 96;
+/// Sockets that requests go to in turn.
+const SINKS: usize = 4;
+/// Requests of a run: the sockets' buffers take them all, since nobody reads them.
+const REQUESTS: usize = SINKS * 96;
 
 /// What requests took, `together` due at the same time.
 pub(crate) struct Stolen {
@@ -38,10 +40,10 @@ pub(crate) fn measure(
     service: &Service,
     stop: &AtomicBool,
 ) -> Result<Stolen, RunError> {
-    let sink = Sink::open(site, service.transport)?;
-    let connection = Connection::open(site, sink.address()?, service.transport)?;
-    let mut source = Source::unanswered(vec![connection], service);
-    let due = bursts(REQUESTS / together, together, GAP, 1);
+    let sinks = (0..SINKS).map(|_| Sink::open(site, service.transport)).collect::<Result<Vec<_>, _>>()?;
+    let connections = sinks.iter().map(|sink| Connection::open(site, sink.address()?, service.transport));
+    let mut source = Source::unanswered(connections.collect::<Result<_, _>>()?, service);
+    let due = bursts(REQUESTS / together, together, GAP, SINKS);
     let start = realtime::now() + Duration::from_millis(2);
     let done = AtomicBool::new(false);
     let (requests, pauses) = thread::scope(|scope| {
