@@ -17,6 +17,7 @@ mod folder;
 mod host;
 mod interrupt;
 mod json;
+mod lab_privilege;
 mod layout;
 mod live;
 mod machine;
@@ -74,6 +75,7 @@ fn main() -> ExitCode {
     };
     messages::set(arguments.messages.level());
     error_report::set_color(arguments.messages.color);
+    lab_privilege::obtain(&arguments);
     supervised::run(arguments, run)
 }
 

@@ -6,6 +6,7 @@ mod library;
 mod processes;
 mod program;
 mod server;
+mod unprivileged;
 
 use super::{refusal, text, warmcore};
 use std::fs;

@@ -60,11 +60,10 @@ fn profile(folder: &std::path::Path) -> ProgramProfile {
     let document = fs::read_to_string(folder.join("server.toml")).expect("the profile");
     let profile: ProgramProfile = toml::from_str(&document).expect("a profile of a program");
     profile.check().expect("what was measured is possible");
-    let expected = match warmcore_linux::net::privilege_missing() {
-        None => Network::Veth,
-        Some(_) => Network::Loopback,
-    };
-    assert_eq!(profile.network, expected, "{:?}", profile.provenance.notes);
+    // Without privilege it depends on whether the system allows user namespaces.
+    if warmcore_linux::net::privilege_missing().is_none() {
+        assert_eq!(profile.network, Network::Veth, "{:?}", profile.provenance.notes);
+    }
     profile
 }
 

@@ -99,6 +99,11 @@ fn query_socket() -> Result<OwnedFd, Errno> {
     socket_with(AddressFamily::INET, SocketType::DGRAM, SocketFlags::CLOEXEC, None)
 }
 
+/// Brings the loopback interface of the calling thread's network namespace up.
+pub(super) fn bring_loopback_up() -> Result<(), Errno> {
+    kernel::bring_up(query_socket()?, "lo")
+}
+
 /// The number and the hardware address, or its first bytes, of an interface of the calling thread's network namespace.
 ///
 /// # Errors

@@ -205,6 +205,17 @@ pub(super) fn is_up(socket: impl AsFd, name: &str) -> Result<bool, Errno> {
     Ok(i32::from(unsafe { answer.ifr_ifru.ifru_flags }) & libc::IFF_UP != 0)
 }
 
+/// Brings an interface up.
+pub(super) fn bring_up(socket: impl AsFd, name: &str) -> Result<(), Errno> {
+    let mut request = query(&socket, name, libc::SIOCGIFFLAGS)?;
+    // SAFETY: the request before filled in `ifru_flags`; every bit pattern is a number.
+    let flags = unsafe { request.ifr_ifru.ifru_flags };
+    request.ifr_ifru.ifru_flags = flags | libc::IFF_UP as libc::c_short;
+    // SAFETY: this request reads one `ifreq`.
+    checked(unsafe { libc::ioctl(socket.as_fd().as_raw_fd(), libc::SIOCSIFFLAGS as _, &raw mut request) })
+        .map(drop)
+}
+
 /// Returns the hardware address of an interface; zeros if it has none.
 pub(super) fn hardware_address(socket: impl AsFd, name: &str) -> Result<[u8; 6], Errno> {
     let answer = query(socket, name, libc::SIOCGIFHWADDR)?;
@@ -271,6 +282,18 @@ pub(super) fn leave_network_namespace() -> Result<(), Errno> {
     // SAFETY: only the network namespace is unshared; memory and descriptors stay common, and no
     // reference depends on which network a thread sees.
     unsafe { rustix::thread::unshare_unsafe(rustix::thread::UnshareFlags::NEWNET) }
+}
+
+/// Moves the calling process, which has one thread, to a new user namespace; the kernel refuses others.
+pub(super) fn leave_user_namespace() -> Result<(), Errno> {
+    // SAFETY: only the user namespace is unshared; memory and descriptors stay as they are.
+    unsafe { rustix::thread::unshare_unsafe(rustix::thread::UnshareFlags::NEWUSER) }
+}
+
+/// Ends the calling process at once, without anything that is to be done at its end.
+pub(super) fn end_process(status: i32) -> ! {
+    // SAFETY: it touches no memory.
+    unsafe { libc::_exit(status) }
 }
 
 /// Calls `bpf(2)`. `attributes` has the layout of the command's part of `union bpf_attr`, and all

@@ -11,7 +11,8 @@
 //! Other items: [`Interface`] describes an interface, and [`Filter`] selects frames.
 //! [`wait_readable`] lets an idle worker sleep until a frame or a [`Bell`] wakes it.
 //! [`privilege_missing`] checks beforehand whether the devices can work. [`lab`] builds test networks
-//! of [`Namespace`]s, whose packets can be [steered](Namespace::steer). [`Datagrams`] sends and
+//! of [`Namespace`]s, whose packets can be [steered](Namespace::steer); [`obtain_lab_privilege`] lets a process without
+//! privilege build one. [`Datagrams`] sends and
 //! receives the kernel's own UDP in batches, for comparison and to generate load; [`TimedDatagrams`] says
 //! when the kernel received each. [`sockets`] shares a UDP port among workers, [`connections`] a TCP port.
 //!
@@ -58,6 +59,8 @@ mod receive_time;
 pub mod sockets;
 mod steering;
 mod tun;
+#[allow(unsafe_code)]
+mod user_namespace;
 mod wait;
 #[allow(unsafe_code)]
 mod xdp;
@@ -74,6 +77,7 @@ pub use privilege::privilege_missing;
 pub use receive_time::{Timed, TimedData, TimedDatagrams, TimedStream};
 pub use steering::SteerError;
 pub use tun::{Tun, TunHeader, TunMode, TunOptions};
+pub use user_namespace::{UserNamespaceError, lab_obstacle, obtain_lab_privilege};
 pub use wait::{Bell, WaitError, wait_readable};
 pub use xdp::{AttachMode, XdpInterface, XdpOptions, XdpSocket};
 

@@ -6,7 +6,7 @@ use std::net::{Ipv4Addr, SocketAddr, TcpStream, UdpSocket};
 use std::time::Duration;
 use warmcore_costs::socket::Network;
 use warmcore_linux::net::lab::{Lab, LinkOptions};
-use warmcore_linux::net::{Datagrams, Namespace, TimedDatagrams, privilege_missing};
+use warmcore_linux::net::{Datagrams, Namespace, TimedDatagrams, lab_obstacle};
 use warmcore_topology::CpuSet;
 use warmcore_units::CpuId;
 
@@ -35,8 +35,8 @@ impl Site {
     /// # Errors
     /// If not even loopback can be used.
     pub(crate) fn new() -> Result<Self, SocketError> {
-        let lab = match privilege_missing() {
-            Some(missing) => Err(format!("network namespaces need {missing}")),
+        let lab = match lab_obstacle() {
+            Some(obstacle) => Err(obstacle),
             None => Lab::new(&LinkOptions::default()).map_err(|error| error.to_string()),
         };
         let (lab, instead) = match lab {
