@@ -11,6 +11,9 @@
 //! in nanoseconds: a [`Profile`](crate::Profile) is about a path in user space, and neither needs the other.
 
 pub(crate) mod check;
+mod placed;
+
+pub use placed::{DatagramCpu, PlacedTimes, ReaderState};
 
 use crate::profile::{Measured, Provenance};
 use crate::server::ServerCosts;

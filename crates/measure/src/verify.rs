@@ -14,6 +14,7 @@
 //! | [`built_in`] | the built-in load, used if the user gives none |
 //! | [`monitor`] | resources used: the cpus' time, thread migrations, softirqs, the processor's counts |
 //! | [`findings`] | whether a model differs from no affinity by more than the A/A difference |
+//! | [`promise`] | whether the processor time that the plan promises to save is what was found |
 //! | [`results`] | the results for other programs |
 //!
 //! What must hold: a run's changes are journalled like those of `host apply`, and all of them are
@@ -23,6 +24,7 @@ pub mod built_in;
 pub mod findings;
 pub mod model_plan;
 pub mod monitor;
+pub mod promise;
 pub mod results;
 pub mod work;
 
@@ -31,6 +33,7 @@ use crate::model::Model;
 use findings::{Conclusion, VerificationFindings};
 use model_plan::model_plan;
 use monitor::{Monitor, ResourceUse};
+use promise::PromiseFinding;
 use std::sync::atomic::AtomicBool;
 use std::thread::sleep;
 use std::time::Duration;
@@ -39,7 +42,7 @@ use warmcore_linux::tuning::apply::ApplyError;
 use warmcore_linux::tuning::step::StepError;
 use warmcore_linux::tuning::{JournalDirectory, JournalError, Plan, System, apply, changes, steps, undo};
 use warmcore_linux::{CpuUsage, probe::ProbeError};
-use work::{Work, WorkError};
+use work::{DoneWork, Work, WorkError};
 
 /// Time between a change and its run: the kernel moves threads and interrupts only when they next have
 /// something to do.
@@ -109,6 +112,8 @@ pub enum VerifyError {
 pub struct ObservedLoad {
     /// Work per second, in the unit of the [`Work`].
     pub rate: f64,
+    /// Packets received per second; `None` where they are not counted.
+    pub packets: Option<f64>,
     /// Resources used.
     pub resources: ResourceUse,
 }
@@ -134,6 +139,8 @@ impl Verification<'_> {
         })?;
         let mut findings = VerificationFindings::new(&models, &tried, &self.work, &monitor, &counters)
             .ok_or(VerifyError::Idle)?;
+        let promise = self.plan.promise.as_ref();
+        findings.promise = promise.map(|promise| PromiseFinding::new(promise, &models, &tried));
         if self.keep && findings.conclusion() == Conclusion::Gain {
             let steps = changes(steps(self.plan, self.system)?);
             apply(self.directory.begin(self.system, steps, false)?, stop)?;
@@ -171,8 +178,9 @@ impl Verification<'_> {
     ) -> Result<(ObservedLoad, CpuUsage), VerifyError> {
         sleep(SETTLE);
         let mut monitored = monitor.start(self.system, counters)?;
-        let (rate, spent, counted) = self.work.run(part, self.system, self.time, stop, &mut monitored)?;
-        Ok((ObservedLoad { rate, resources: monitored.resources(&spent, counted)? }, spent))
+        let DoneWork { rate, packets, spent, counted } =
+            self.work.run(part, self.system, self.time, stop, &mut monitored)?;
+        Ok((ObservedLoad { rate, packets, resources: monitored.resources(&spent, counted)? }, spent))
     }
 
     fn undo_changes(&self) -> Result<(), VerifyError> {

@@ -77,9 +77,10 @@ use context::{Context, Proposal};
 use core::fmt;
 use core::str::FromStr;
 use serde::{Deserialize, Serialize};
-use warmcore_costs::Profile;
+use warmcore_costs::socket::ReaderState;
+use warmcore_costs::{Profile, SocketProfile};
 use warmcore_linux::inventory::Observation;
-use warmcore_linux::tuning::{Fingerprint, Line, Plan};
+use warmcore_linux::tuning::{Fingerprint, Line, Plan, Promise};
 use warmcore_units::{Fault, PerSecond};
 use worth::Worthy;
 
@@ -131,7 +132,16 @@ pub struct Request<'a> {
     /// How many packets arrive; `None`: as many as were seen to.
     pub rate: Option<PerSecond>,
     /// What packets cost on this host.
-    pub profile: Option<&'a Profile>,
+    pub costs: Option<PacketCosts<'a>>,
+}
+
+/// What packets cost, and on which path.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum PacketCosts<'a> {
+    /// A protocol stack in memory, which is not the path of the host's packets.
+    Stack(&'a Profile),
+    /// The kernel's, to a socket.
+    Kernel(&'a SocketProfile),
 }
 
 /// A plan for a host, with what it changes and gains.
@@ -333,6 +343,7 @@ fn host_placement(
     let plan = Plan {
         schema: Plan::SCHEMA,
         machine: Fingerprint::from_inventory(context.picture, interfaces),
+        promise: performance.is_ok().then(|| promise(context, proposal)).flatten(),
         lines: lines.iter().map(Line::from).collect(),
     };
     let unforeseen = performance.as_ref().err().map(ToString::to_string);
@@ -350,4 +361,22 @@ fn host_placement(
         unforeseen,
         notes,
     }
+}
+
+/// What the plan promises of each packet, where its costs are of the host's own path.
+fn promise(context: &Context<'_>, proposal: &Proposal) -> Option<Promise> {
+    let Some(PacketCosts::Kernel(profile)) = context.request.costs else { return None };
+    let costs = context.costs.as_ref().ok()?;
+    let saved = costs.saved_time(context.current.crossing, proposal.layout.crossing)?;
+    let ReaderState { work, asleep, .. } = context.state;
+    let sleepers = match profile.knows_sleepers() {
+        true => format!("{:.0}% of the packets find their reader asleep", asleep * 100.0),
+        false => "readers that sleep are not in the profile, and count as awake".to_owned(),
+    };
+    let of = format!(
+        "processor time of a packet through the kernel, by the profile of {} ({}): {work} of other work between a reader's \
+         packets; {sleepers}",
+        profile.name, profile.provenance.date
+    );
+    Some(Promise { saved_ns: saved.mean.0.round() as i64, half_width_ns: saved.half().ceil() as u64, of })
 }

@@ -144,8 +144,8 @@ pub(crate) struct PlanArguments {
     #[arg(long, value_name = "PACKETS", value_parser = quantity::rate, requires = "profile")]
     pub(crate) rate: Option<PerSecond>,
 
-    /// What packets cost on that machine: the profile that `warmcore calibrate` measured there, or
-    /// `sgi-challenge-xl`
+    /// What packets cost on that machine: `udp-socket.toml`, which `warmcore calibrate --path udp-socket` measured there; or of
+    /// another path, a protocol stack in memory, the profile that `warmcore calibrate` measured, or `sgi-challenge-xl`
     #[arg(long, value_name = "FILE", value_parser = values::profile)]
     pub(crate) profile: Option<ProfileSource>,
 

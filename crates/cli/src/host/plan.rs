@@ -3,11 +3,14 @@
 use super::inventory::observed;
 use crate::args::host::PlanArguments;
 use crate::calibrate::existing;
+use crate::documents::HostCosts;
 use crate::json::{self, Versioned};
 use crate::misuse::{OrMisuse, misuse};
-use crate::{documents, folder, messages, terminal};
+use crate::probe::look;
+use crate::{folder, messages, terminal};
 use miette::{IntoDiagnostic, miette};
 use std::path::Path;
+use warmcore_linux::Probe;
 use warmcore_linux::inventory::{BlindSpot, Inventory};
 use warmcore_record::atomic_file;
 use warmcore_study::placement::{HostPlacement, Request, Target, Unplaceable, place};
@@ -19,7 +22,7 @@ pub(crate) fn run(arguments: &PlanArguments) -> miette::Result<()> {
     if let Some(file) = &arguments.out {
         atomic_file::check(file, existing(arguments.force)).or_misuse()?;
     }
-    let profile = arguments.profile.as_ref().map(documents::profile).transpose()?;
+    let costs = arguments.profile.as_ref().map(HostCosts::read).transpose()?;
     // What no plan can be made for is not watched.
     let observed = observed(arguments.root.as_deref(), arguments.sample, |inventory| {
         inventory.restriction().map_or(Ok(()), |why| Err(no_plan(&Unplaceable::Restricted(why))))
@@ -34,9 +37,9 @@ pub(crate) fn run(arguments: &PlanArguments) -> miette::Result<()> {
         pin: arguments.pin,
         goal: arguments.goal,
         rate: arguments.rate,
-        profile: profile.as_ref(),
+        costs: costs.as_ref().map(HostCosts::costs),
     };
-    describe(&request);
+    describe(&request, costs.as_ref());
     let placement = place(&observed, &request).map_err(|why| match why {
         Unplaceable::NoThreads(_) if arguments.subject.is_some() => misuse(format!("--for: {why}")),
         Unplaceable::NoInterface { .. } | Unplaceable::Unchangeable { .. } => misuse(format!("--nic: {why}")),
@@ -51,16 +54,37 @@ pub(crate) fn run(arguments: &PlanArguments) -> miette::Result<()> {
     if let Some(file) = &arguments.out {
         write(file, arguments.force, &placement)?;
     }
+    let summary = || terminal::plan::summary(&placement) + &priced(costs.as_ref(), arguments);
     let text = match (arguments.json, &arguments.out) {
         (true, _) => json::pretty(&Versioned::new(SCHEMA, &placement))?,
-        (false, Some(file)) => terminal::plan::summary(&placement) + &next(file),
+        (false, Some(file)) => summary() + &next(file),
         (false, None) => {
             // The plan alone is on standard output, so that `apply` takes what a shell writes to a file.
-            messages::status(terminal::plan::summary(&placement));
+            messages::status(summary());
             document(&placement)?
         }
     };
     crate::output::print(text.as_bytes())
+}
+
+/// Of which path and machine the costs are, and whether that is another machine than the one that is planned for.
+fn priced(costs: Option<&HostCosts>, arguments: &PlanArguments) -> String {
+    let Some(costs) = costs else {
+        return "To know the gains, measure what packets cost on this host: `warmcore calibrate --path udp-socket`, then \
+                --profile udp-socket.toml.\n"
+            .to_owned();
+    };
+    let mut text = costs.described() + "\n";
+    let planned = look(arguments.root.as_deref(), Probe::machine).ok().and_then(Result::ok);
+    if let (HostCosts::Kernel(profile), Some(planned)) = (costs, planned)
+        && planned.machine.name != profile.name
+    {
+        text += &format!(
+            "This host is {}: what is said of gains holds for {}, and the same may cost more or less here.\n",
+            planned.machine.name, profile.name
+        );
+    }
+    text
 }
 
 fn no_plan(why: &Unplaceable) -> miette::Report {
@@ -77,16 +101,15 @@ fn unread(inventory: &Inventory, why: &Unplaceable) -> miette::Report {
 }
 
 /// Says with --verbose what is planned for, and with which costs.
-fn describe(request: &Request<'_>) {
-    let Request { target, goal, rate, profile, .. } = request;
+fn describe(request: &Request<'_>, costs: Option<&HostCosts>) {
+    let Request { target, goal, rate, .. } = request;
     let rate = rate.map_or_else(|| "as seen".to_owned(), |rate| rate.to_string());
     messages::detail(format_args!(
         "planning for {goal}, with the threads of {target}; packets arrive at: {rate}"
     ));
-    messages::detail(match profile {
-        Some(profile) => format!("costs: {}", profile.name),
-        None => "costs: unknown, as no --profile is given".to_owned(),
-    });
+    if costs.is_none() {
+        messages::detail("costs: unknown, as no --profile is given");
+    }
 }
 
 fn write(file: &Path, force: bool, placement: &HostPlacement) -> miette::Result<()> {

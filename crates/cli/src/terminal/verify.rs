@@ -16,8 +16,9 @@ pub(crate) fn summary(findings: &VerificationFindings) -> String {
         table.add_row(row(findings, found));
     }
     format!(
-        "\n{}\n\n{table}\nMedians [least, greatest] of {} blocks; changes are of geometric means, with 95% intervals.\n{}",
+        "\n{}\n{}\n{table}\nMedians [least, greatest] of {} blocks; changes are of geometric means, with 95% intervals.\n{}",
         decision(findings),
+        findings.promise.as_ref().map_or_else(String::new, |promise| format!("{promise}\n")),
         findings.models[0].rate.0.len(),
         noted(findings)
     )

@@ -331,7 +331,10 @@ fn without_a_profile_gains_are_unknown_and_the_plan_says_how_to_know() {
     let plan: Value = serde_json::from_str(&text(&output.stdout)).expect("one JSON object");
     assert_eq!(plan["now"], Value::Null);
     let unforeseen = plan["unforeseen"].as_str().expect("a reason");
-    assert!(unforeseen.contains("`warmcore calibrate` measures one"), "{unforeseen}");
+    assert!(
+        unforeseen.contains("`warmcore calibrate --path udp-socket` on that host measures one"),
+        "{unforeseen}"
+    );
     let gains = plan["lines"].as_array().expect("lines").iter().map(|line| line["gain"].as_str());
     let gains: Vec<&str> = gains.flatten().collect();
     assert!(

@@ -95,6 +95,9 @@ fn models_are_tried_in_turn_and_nothing_is_left_of_them() {
     }
     assert!(scene.undo().contains("Nothing to undo") && scene.is_as_before());
 
+    // No packet takes a second less.
+    let promise = "promise = { saved_ns = 1000000000, half_width_ns = 1, of = \"a made-up packet\" }\n";
+    fs::write(scene.folder.path().join("plan.toml"), promise.to_owned() + &plan()).expect("a plan");
     // The tests beside this one are foreign load, and may be.
     let tried = scene.verify(&["--load", LOAD, "--yes", "--json", "--foreign", "100%"]);
     assert!(tried.status.success(), "{}", text(&tried.stderr));
@@ -113,6 +116,13 @@ fn models_are_tried_in_turn_and_nothing_is_left_of_them() {
             );
         }
     }
+    let promise = &results["promise"];
+    assert_eq!(
+        (&promise["promised_ns"]["mean"], &promise["of"]),
+        (&Value::from(1e9), &Value::from("a made-up packet"))
+    );
+    let verdict = promise["verdict"].as_str().expect("a verdict");
+    assert!(["not", "cannot-tell"].contains(&verdict), "{promise}");
     let full = &models[1]["against_none"]["per_busy_cpu"];
     let ends = ["low", "change", "high"].map(|end| full[end].as_f64().expect("a change"));
     assert!(ends.is_sorted(), "{full}");

@@ -89,7 +89,7 @@ pub use interrupt::receive_queue;
 pub use journal::{Journal, JournalDirectory};
 pub use journal_error::JournalError;
 pub use parse::Damage;
-pub use plan::{Line, Plan, Setting};
+pub use plan::{Line, Plan, Promise, Setting};
 pub use refusal::Refusal;
 pub use step::{Proposal, Step, changes, steps};
 pub use system::{Disk, System};

@@ -38,8 +38,23 @@ pub struct Plan {
     pub schema: u32,
     /// The kind of machine for which it was made.
     pub machine: Fingerprint,
+    /// What all of it promises, to be held against what is found; `None` where nothing was computed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub promise: Option<Promise>,
     /// The settings, in the order in which they are applied.
     pub lines: Vec<Line>,
+}
+
+/// What a plan promises of each packet that arrives.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Promise {
+    /// Processor time that it takes less, in nanoseconds; below zero if it takes more.
+    pub saved_ns: i64,
+    /// The half-width of the 95% interval of that.
+    pub half_width_ns: u64,
+    /// What the time is of, and where that is known from, for readers.
+    pub of: String,
 }
 
 /// One line of a plan.

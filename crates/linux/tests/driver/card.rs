@@ -21,7 +21,7 @@ fn plan(card: &str, lines: &[String]) -> Plan {
         Line { set: set.try_into().unwrap(), reason: String::new(), expected_gain: String::new() }
     };
     let machine = Fingerprint::read(&Disk::default(), [card]).unwrap();
-    let plan = Plan { schema: Plan::SCHEMA, machine, lines: lines.iter().map(line).collect() };
+    let plan = Plan { schema: Plan::SCHEMA, machine, promise: None, lines: lines.iter().map(line).collect() };
     plan.check().unwrap();
     plan
 }

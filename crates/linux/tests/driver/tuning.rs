@@ -61,7 +61,7 @@ fn plan() -> Plan {
     ];
     let line = |text: &str| Line { set: set(text), reason: String::new(), expected_gain: String::new() };
     let machine = Fingerprint::read(&Disk::default(), ["v0"]).unwrap();
-    let plan = Plan { schema: Plan::SCHEMA, machine, lines: lines.map(line).to_vec() };
+    let plan = Plan { schema: Plan::SCHEMA, machine, promise: None, lines: lines.map(line).to_vec() };
     plan.check().unwrap();
     plan
 }

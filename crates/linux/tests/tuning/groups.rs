@@ -64,7 +64,7 @@ fn a_control_group_is_placed_with_what_starts_in_it_and_restored() {
     let set = Setting::Cpuset { group: group.name.clone(), cpus: one.clone() };
     let line = Line { set, reason: String::new(), expected_gain: String::new() };
     let machine = Fingerprint::read(&disk, []).unwrap();
-    let plan = Plan { schema: Plan::SCHEMA, machine, lines: vec![line] };
+    let plan = Plan { schema: Plan::SCHEMA, machine, promise: None, lines: vec![line] };
     plan.check().unwrap();
     let admission = AdmissionOptions { despite: vec!["tuned".to_owned(), "numad".to_owned()] };
     admit(&plan, &disk, &admission).unwrap();

@@ -47,7 +47,7 @@ fn plan(pid: u32, started: u64, cpus: CpuSet) -> Plan {
     let set = Setting::Thread { pid, started, name: "sleep".to_owned(), thread: None, cpus };
     let line = Line { set, reason: String::new(), expected_gain: String::new() };
     let machine = Fingerprint::read(&Disk::default(), []).unwrap();
-    Plan { schema: Plan::SCHEMA, machine, lines: vec![line] }
+    Plan { schema: Plan::SCHEMA, machine, promise: None, lines: vec![line] }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! A/A difference).
 
 use super::monitor::{Monitor, ResourceUse};
+use super::promise::PromiseFinding;
 use super::work::Work;
 use super::{ModelRuns, ObservedLoad};
 use crate::blocks::BlockRun;
@@ -32,6 +33,8 @@ pub struct VerificationFindings {
     pub runs: usize,
     /// Those of them that were disturbed.
     pub disturbed: usize,
+    /// What became of what the plan promises; `None` if it promises nothing.
+    pub promise: Option<PromiseFinding>,
     /// Whether the plan is in force, to stay.
     pub kept: bool,
 }
@@ -124,6 +127,7 @@ impl VerificationFindings {
             discarded: runs().map(|tried| tried.discarded).sum(),
             runs: runs().count(),
             disturbed: runs().filter(|tried| tried.disturbed).count(),
+            promise: None,
             kept: false,
         })
     }
@@ -246,7 +250,12 @@ mod tests {
             };
             let time = Nanos::from_secs(2.0);
             let spent = CpuUsage { time, busy: time * busy_cpus, ..CpuUsage::default() };
-            BlockRun { outcome: ObservedLoad { rate, resources }, spent, discarded: 0, disturbed: false }
+            BlockRun {
+                outcome: ObservedLoad { rate, packets: None, resources },
+                spent,
+                discarded: 0,
+                disturbed: false,
+            }
         };
         rates.map(run).to_vec()
     }

@@ -40,7 +40,7 @@ pub(super) mod tests {
         let line =
             |set: &Setting| Line { set: set.clone(), reason: String::new(), expected_gain: String::new() };
         let machine = Fingerprint { cpus: CpuSet::default(), nodes: Vec::new(), interfaces: Vec::new() };
-        Plan { schema: Plan::SCHEMA, machine, lines: sets.iter().map(line).collect() }
+        Plan { schema: Plan::SCHEMA, machine, promise: None, lines: sets.iter().map(line).collect() }
     }
 
     #[test]

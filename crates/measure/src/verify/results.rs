@@ -3,11 +3,13 @@
 
 use super::findings::{Changes, Conclusion, ModelFindings, VerificationFindings};
 use super::monitor::ResourceUse;
+use super::promise::PromiseFinding;
 use crate::counts::{CountedResults, CoverageResults};
 use serde::Serialize;
 use warmcore_stats::Spread;
 use warmcore_stats::blocks::ChangeVerdict;
 use warmcore_stats::paired::Change;
+use warmcore_units::{Estimate, Nanos};
 
 /// The results of a verification.
 #[derive(Debug, Serialize)]
@@ -18,6 +20,8 @@ pub struct VerificationResults {
     pub unit: &'static str,
     /// `gain`, `loss`, `mixed` or `not-visible`.
     pub conclusion: &'static str,
+    /// What became of what the plan promises; `null` if it promises nothing.
+    pub promise: Option<PromiseResults>,
     /// Whether the plan is in force, to stay.
     pub kept: bool,
     /// No affinity first.
@@ -32,6 +36,30 @@ pub struct VerificationResults {
     pub cycles: String,
     /// Which events the processor's counters counted, and why not the rest.
     pub counters: [CoverageResults; 4],
+}
+
+/// Processor time that each packet takes less, in nanoseconds, promised and found.
+#[derive(Debug, Serialize)]
+pub struct PromiseResults {
+    /// What the plan promises.
+    pub promised_ns: Estimate<Nanos>,
+    /// What was found; `null` where packets were not counted.
+    pub found_ns: Option<Estimate<Nanos>>,
+    /// What the promise is of.
+    pub of: String,
+    /// `within`, `not` or `cannot-tell`.
+    pub verdict: &'static str,
+}
+
+impl PromiseResults {
+    fn new(finding: &PromiseFinding) -> Self {
+        Self {
+            promised_ns: finding.promised,
+            found_ns: finding.found,
+            of: finding.of.clone(),
+            verdict: finding.verdict().name(),
+        }
+    }
 }
 
 /// The results of one model.
@@ -102,6 +130,7 @@ impl VerificationFindings {
                 Conclusion::NotVisible => "not-visible",
                 Conclusion::Disturbed => "disturbed",
             },
+            promise: self.promise.as_ref().map(PromiseResults::new),
             kept: self.kept,
             models: self.models.iter().map(ModelResults::new).collect(),
             control: ComparisonResults {

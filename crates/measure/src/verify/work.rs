@@ -38,6 +38,19 @@ pub enum Work {
     Reported(Vec<OsString>),
 }
 
+/// What was done in a run.
+#[derive(Clone, Debug)]
+pub struct DoneWork {
+    /// Work per second.
+    pub rate: f64,
+    /// Packets received per second; `None` where they are not counted.
+    pub packets: Option<f64>,
+    /// What the cpus did meanwhile.
+    pub spent: CpuUsage,
+    /// What the processor counted.
+    pub counted: EventCounts,
+}
+
 /// Why the work cannot be measured.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkError {
@@ -98,7 +111,7 @@ impl Work {
     }
 
     /// Runs the work for about `time`, with `part` of the plan in force, and starts `monitored` when it
-    /// counts. Returns the work per second, and what the cpus did and counted meanwhile.
+    /// counts.
     ///
     /// # Errors
     /// If no work was done, or it cannot be measured; or if `stop` was set.
@@ -109,7 +122,7 @@ impl Work {
         time: Duration,
         stop: &AtomicBool,
         monitored: &mut MonitoredRun<'_>,
-    ) -> Result<(f64, CpuUsage, EventCounts), WorkError> {
+    ) -> Result<DoneWork, WorkError> {
         match self {
             Self::Interfaces { names, load } => {
                 let mut load = load.as_deref().map(Program::start).transpose()?;
@@ -117,14 +130,17 @@ impl Work {
                     await_load(load, time * TIMEOUT_FACTOR, stop, || bytes(system, names))?;
                 }
                 monitored.begin(&load.as_ref().map(Program::processes).unwrap_or_default());
-                let before = bytes(system, names)?;
+                let (before, packets) = (bytes(system, names)?, packets(system, names));
                 pause(time, stop)?;
                 let (after, (spent, counted)) = (bytes(system, names)?, monitored.end());
+                let packets = packets.zip(self::packets(system, names));
+                let packets = packets.map(|(before, after)| after.saturating_sub(before) as f64);
                 load.as_mut().map(Program::check).transpose()?;
                 if after <= before {
                     return Err(WorkError::Nothing(names.join(", ")));
                 }
-                Ok((bits_per_second(after - before, &spent), spent, counted))
+                let packets = packets.map(|packets| packets / spent.time.secs());
+                Ok(DoneWork { rate: bits_per_second(after - before, &spent), packets, spent, counted })
             }
             Self::BuiltIn(load) => {
                 let mut load = load.start(part)?;
@@ -137,13 +153,14 @@ impl Work {
                 if after <= before {
                     return Err(WorkError::Nothing("the virtual wires".to_owned()));
                 }
-                Ok((bits_per_second(after - before, &spent), spent, counted))
+                let rate = bits_per_second(after - before, &spent);
+                Ok(DoneWork { rate, packets: None, spent, counted })
             }
             Self::Reported(program) => {
                 monitored.begin(&[]);
                 let figure = reported(program, time * TIMEOUT_FACTOR, stop)?;
                 let (spent, counted) = monitored.end();
-                Ok((figure, spent, counted))
+                Ok(DoneWork { rate: figure, packets: None, spent, counted })
             }
         }
     }
@@ -167,14 +184,23 @@ fn bits_per_second(bytes: u64, spent: &CpuUsage) -> f64 {
     bytes as f64 * 8.0 / spent.time.secs()
 }
 
+/// Packets that came in through interfaces since they were made; `None` if one does not count them.
+fn packets(system: &dyn System, names: &[String]) -> Option<u64> {
+    names.iter().map(|interface| statistic(system, interface, "rx_packets").ok()).sum()
+}
+
+/// A counter of an interface.
+fn statistic(system: &dyn System, interface: &str, counter: &str) -> io::Result<u64> {
+    let text = system.read(&format!("sys/class/net/{interface}/statistics/{counter}"))?;
+    text.trim().parse().map_err(io::Error::other)
+}
+
 /// Bytes in and out of interfaces since they were made.
 fn bytes(system: &dyn System, names: &[String]) -> Result<u64, WorkError> {
     let mut sum = 0;
     for interface in names {
-        for direction in ["rx", "tx"] {
-            let file = format!("sys/class/net/{interface}/statistics/{direction}_bytes");
-            let number = |text: String| text.trim().parse::<u64>().map_err(io::Error::other);
-            let counter = system.read(&file).and_then(number);
+        for counter in ["rx_bytes", "tx_bytes"] {
+            let counter = statistic(system, interface, counter);
             sum += counter.map_err(|source| WorkError::Counters { interface: interface.clone(), source })?;
         }
     }

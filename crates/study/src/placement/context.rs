@@ -8,6 +8,7 @@ use super::packet_time;
 use super::performance::{NoPrediction, Performance};
 use super::target_threads::{self, TargetThread};
 use super::{Request, Unplaceable, gain};
+use warmcore_costs::socket::ReaderState;
 use warmcore_linux::ethtool::Threaded;
 use warmcore_linux::inventory::{Observation, Thread};
 use warmcore_linux::{Inventory, Rates};
@@ -29,6 +30,8 @@ pub(super) struct Context<'a> {
     pub(super) threads: Vec<TargetThread<'a>>,
     pub(super) queues: Vec<DeviceQueue<'a>>,
     pub(super) rate: Option<PerSecond>,
+    /// What packets find at their readers.
+    pub(super) state: ReaderState,
     pub(super) costs: Result<CostModel<'a>, NoPrediction>,
     /// Where everything is now.
     pub(super) current: Layout,
@@ -63,6 +66,8 @@ impl<'a> Context<'a> {
             _ => Vec::new(),
         };
         let queues = device_queues::find(observed, &pool, request.interfaces)?;
+        let rate = request.rate.or_else(|| device_queues::rate(observed));
+        let state = reader_state(&threads, device_queues::rate(observed), rate);
         let mut context = Self {
             request,
             observed,
@@ -71,8 +76,9 @@ impl<'a> Context<'a> {
             pool,
             threads,
             queues,
-            rate: request.rate.or_else(|| device_queues::rate(observed)),
-            costs: CostModel::new(request.profile),
+            rate,
+            state,
+            costs: CostModel::new(request.costs, state),
             current: Layout::default(),
         };
         context.current = context.layout(&context.as_it_is());
@@ -123,7 +129,7 @@ impl<'a> Context<'a> {
     pub(super) fn queue_times(&self) -> Vec<f64> {
         let counted = self.counted_times().unwrap_or_else(|| vec![0.0; self.queues.len()]);
         let costs = self.costs.as_ref().ok().zip(self.rate);
-        let all = costs.map(|(costs, rate)| costs.packet(self.current.crossing).mean.secs() * rate.0);
+        let all = costs.map(|(costs, rate)| costs.taking_in(self.current.crossing).mean.secs() * rate.0);
         let computed = self.queues.iter().map(|queue| queue.part * all.unwrap_or(0.0));
         counted
             .into_iter()
@@ -163,7 +169,7 @@ impl<'a> Context<'a> {
     fn computed_and_counted(&self, costs: &CostModel<'_>) -> Option<(Estimate<f64>, f64)> {
         const FEW: PerSecond = PerSecond(1_000.0);
         let rate = device_queues::rate(self.observed).filter(|&rate| rate >= FEW)?;
-        let Estimate { mean, half_width } = costs.packet(self.current.crossing);
+        let Estimate { mean, half_width } = costs.taking_in(self.current.crossing);
         let load = |time: Nanos| time.secs() * rate.0;
         let counted: f64 = self.counted_times()?.iter().sum();
         let is_known = counted > 0.0 && !self.threads_poll();
@@ -248,4 +254,23 @@ impl<'a> Context<'a> {
         }
         readers
     }
+}
+
+/// What packets find at `threads`, which were seen to read packets at the rate `seen`, where they arrive at `rate`: between
+/// two of its packets a thread works for as long as it was seen to, and sleeps for the rest. Where the threads or the rate
+/// are not known, they are awake and do nothing else.
+fn reader_state(
+    threads: &[TargetThread<'_>],
+    seen: Option<PerSecond>,
+    rate: Option<PerSecond>,
+) -> ReaderState {
+    let is_some = |rate: &PerSecond| rate.0 > 0.0;
+    let (Some(seen), Some(rate), false) = (seen.filter(is_some), rate.filter(is_some), threads.is_empty())
+    else {
+        return ReaderState::default();
+    };
+    let work = Nanos::from_secs(threads.iter().map(TargetThread::share).sum::<f64>() / seen.0);
+    let between = Nanos::from_secs(threads.len() as f64 / rate.0);
+    let idle = (between - work).max(Nanos::ZERO);
+    ReaderState { work: Nanos(work.0.min(between.0)), asleep: idle / between, idle }
 }

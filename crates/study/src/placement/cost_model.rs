@@ -11,15 +11,19 @@
 //! elsewhere, and its lines are what that core pays for at least. Its driver's work is in no profile. What a packet costs,
 //! saves and waits counts both cores.
 //!
+//! By the kernel's own profile the softirq is the processing, and what its reader pays to receive is told apart: it is work
+//! of the reader's. Both count in what a packet costs and saves, which is processor time of this host.
+//!
 //! Two layouts are priced alike, so what is uncertain of a price is so for both, and leaves less uncertain of how they
 //! compare: [`CostModel::estimate`] varies each measured price alone and adds what that changes in quadrature.
 
+use super::PacketCosts;
 use super::layout::{Crossing, Layout};
 use super::performance::{NoPrediction, Performance};
-use super::prices::Prices;
-
+use super::prices::{Prices, constant_service};
 use warmcore_costs::profile::{FreeMemory, Measured, ReceiveTimes};
-use warmcore_costs::{Approach, Experiment, Profile, ThreadStack};
+use warmcore_costs::socket::{PlacedTimes, ReaderState};
+use warmcore_costs::{Approach, Experiment, Profile, SocketProfile, ThreadStack};
 use warmcore_scenario::{PacketScenario, RunLength, Traffic};
 use warmcore_sim::packet::simulate;
 use warmcore_units::{Estimate, Nanos, PerSecond};
@@ -36,20 +40,32 @@ const RARE: PerSecond = PerSecond(1.0);
 /// What a packet costs, depending on what crosses between cores.
 #[derive(Clone, Debug)]
 pub(super) struct CostModel<'a> {
-    profile: &'a Profile,
-    /// A packet for which nothing crosses.
-    here: Estimate<Nanos>,
-    /// One whose session's lines cross.
-    there: Estimate<Nanos>,
-    /// What is added where the frame's lines cross.
-    frame: Estimate<Nanos>,
-    /// The uncertainty of all of them, as a fraction.
-    uncertainty: f64,
+    path: Path<'a>,
+    /// The prices as they were measured.
+    prices: Prices,
+    /// The same with each measured price alone at the end of its interval.
+    varied: Vec<Prices>,
+}
+
+/// What delays are computed from.
+#[derive(Clone, Copy, Debug)]
+enum Path<'a> {
+    /// They are simulated; all costs of the profile are so uncertain, as a fraction.
+    Stack(&'a Profile, f64),
+    /// They are those of a queue with constant service: the simulator has no such path.
+    Kernel,
 }
 
 impl<'a> CostModel<'a> {
-    pub(super) fn new(profile: Option<&'a Profile>) -> Result<Self, NoPrediction> {
-        let profile = profile.ok_or(NoPrediction::NoProfile)?;
+    /// The costs of packets whose readers are in such a `state`.
+    pub(super) fn new(costs: Option<PacketCosts<'a>>, state: ReaderState) -> Result<Self, NoPrediction> {
+        match costs.ok_or(NoPrediction::NoProfile)? {
+            PacketCosts::Stack(profile) => Self::of_stack(profile),
+            PacketCosts::Kernel(profile) => Self::of_kernel(profile, state),
+        }
+    }
+
+    fn of_stack(profile: &'a Profile) -> Result<Self, NoPrediction> {
         let no_migration = || NoPrediction::NoMigration(profile.name.clone());
         let cached = profile.times.locking.with(ThreadStack::Cached);
         let hot = |experiment| cached.get(&experiment).map(|times| known(times.hot));
@@ -59,39 +75,80 @@ impl<'a> CostModel<'a> {
         // Measurement noise can make a cost of zero negative.
         let [acquire, release] =
             [acquire, release].map(known).map(|of| Estimate { mean: of.mean.max(Nanos::ZERO), ..of });
+        let prices = Prices {
+            here: here.mean,
+            session: there.mean - here.mean,
+            receive: Nanos::ZERO,
+            receive_session: Nanos::ZERO,
+            frame: acquire.mean + release.mean,
+        };
         let frame = Nanos(half(acquire).0.hypot(half(release).0));
-        Ok(Self {
-            profile,
-            here,
-            there,
-            frame: Estimate::new(acquire.mean + release.mean, frame),
-            uncertainty: cost_uncertainty(profile),
-        })
-    }
-
-    /// The prices as they were measured.
-    pub(super) fn prices(&self) -> Prices {
-        Prices { here: self.here.mean, session: self.there.mean - self.here.mean, frame: self.frame.mean }
-    }
-
-    /// What `of` the prices is, and how uncertain that is where each of them is.
-    pub(super) fn estimate(&self, of: impl Fn(Prices) -> f64) -> Estimate<f64> {
-        let prices = self.prices();
-        let [here, there, frame] = [self.here, self.there, self.frame].map(half);
-        let varied = [
+        let [here, there] = [here, there].map(half);
+        let varied = vec![
             Prices { here: prices.here + here, session: prices.session - here, ..prices },
             Prices { session: prices.session + there, ..prices },
             Prices { frame: prices.frame + frame, ..prices },
         ];
-        let mean = of(prices);
-        let half = varied.into_iter().map(|varied| of(varied) - mean).fold(0.0, f64::hypot);
+        Ok(Self { path: Path::Stack(profile, cost_uncertainty(profile)), prices, varied })
+    }
+
+    /// A softirq on another core than the reader's is a session that crosses; a packet that a softirq hands over to
+    /// another is a frame that does, of which each of both pays half.
+    fn of_kernel(profile: &'a SocketProfile, state: ReaderState) -> Result<Self, NoPrediction> {
+        let placed = profile.placed(state).ok_or_else(|| NoPrediction::NoMigration(profile.name.clone()))?;
+        let handing_over =
+            placed.handing_over.ok_or_else(|| NoPrediction::NoHandingOver(profile.name.clone()))?;
+        let PlacedTimes { here, elsewhere, .. } = placed;
+        let prices = Prices {
+            here: here.softirq.mean,
+            session: elsewhere.softirq.mean,
+            receive: here.reader.mean,
+            receive_session: elsewhere.reader.mean,
+            frame: handing_over.mean.max(Nanos::ZERO) * 0.5,
+        };
+        let varied = vec![
+            Prices { here: prices.here + half(here.softirq), ..prices },
+            Prices { session: prices.session + half(elsewhere.softirq), ..prices },
+            Prices { receive: prices.receive + half(here.reader), ..prices },
+            Prices { receive_session: prices.receive_session + half(elsewhere.reader), ..prices },
+            Prices { frame: prices.frame + half(handing_over) * 0.5, ..prices },
+        ];
+        Ok(Self { path: Path::Kernel, prices, varied })
+    }
+
+    /// The prices as they were measured.
+    pub(super) const fn prices(&self) -> Prices {
+        self.prices
+    }
+
+    /// What `of` the prices is, and how uncertain that is where each of them is.
+    pub(super) fn estimate(&self, of: impl Fn(Prices) -> f64) -> Estimate<f64> {
+        let mean = of(self.prices);
+        let half = self.varied.iter().map(|&varied| of(varied) - mean).fold(0.0, f64::hypot);
         Estimate::new(mean, half)
+    }
+
+    /// The same of a time.
+    fn time(&self, of: impl Fn(Prices) -> Nanos) -> Estimate<Nanos> {
+        let Estimate { mean, half_width } = self.estimate(|prices| of(prices).0);
+        Estimate { mean: Nanos(mean), half_width: half_width.map(Nanos) }
+    }
+
+    /// What taking a packet in costs right after another, without what its reader does to receive it.
+    pub(super) fn taking_in(&self, crossing: Crossing) -> Estimate<Nanos> {
+        self.time(|prices| prices.taking_in(crossing))
+    }
+
+    /// The processor time that `then` saves of each packet, where the costs are of the host's own path: below zero if it
+    /// takes more.
+    pub(super) fn saved_time(&self, now: Crossing, then: Crossing) -> Option<Estimate<Nanos>> {
+        let of_kernel = matches!(self.path, Path::Kernel);
+        of_kernel.then(|| self.time(|prices| prices.packet(now) - prices.packet(then)))
     }
 
     /// What a packet costs right after another, on all cores that have to do with it.
     pub(super) fn packet(&self, crossing: Crossing) -> Estimate<Nanos> {
-        let Estimate { mean, half_width } = self.estimate(|prices| prices.packet(crossing).0);
-        Estimate { mean: Nanos(mean), half_width: half_width.map(Nanos) }
+        self.time(|prices| prices.packet(crossing))
     }
 
     /// The part of a packet's cost `now` that `then` saves; negative if it costs more.
@@ -116,7 +173,7 @@ impl<'a> CostModel<'a> {
                 half_width: capacity.half_width.map(PerSecond),
             },
             headroom: rate.map(|rate| self.estimate(|prices| 1.0 / prices.fullest(layout, rate, work))),
-            delay: delay.map(|delay| widened(delay, self.uncertainty)),
+            delay: delay.map(|delay| self.uncertain(delay)),
         })
     }
 
@@ -171,6 +228,9 @@ impl<'a> CostModel<'a> {
         if prices.fullest(layout, rate, work) >= 1.0 {
             return Ok(None);
         }
+        if let Path::Kernel = self.path {
+            return Ok(settled_time(self.estimate(|prices| prices.delay(layout, rate))));
+        }
         let beside = prices.handing_over_beside(layout);
         let Some(processed) = self.simulated_delay(layout.crossing, rate * layout.busiest, beside)? else {
             return Ok(None);
@@ -189,7 +249,7 @@ impl<'a> CostModel<'a> {
         work: Nanos,
     ) -> Result<Option<Estimate<Nanos>>, NoPrediction> {
         let delay = self.simulated_delay(crossing, rate, work)?;
-        Ok(delay.map(|delay| widened(delay, self.uncertainty)))
+        Ok(delay.map(|delay| self.uncertain(delay)))
     }
 
     /// The same, as uncertain as the simulation is.
@@ -199,9 +259,13 @@ impl<'a> CostModel<'a> {
         rate: PerSecond,
         work: Nanos,
     ) -> Result<Option<Estimate<Nanos>>, NoPrediction> {
+        let Path::Stack(profile, _) = self.path else {
+            let service = |prices: Prices| prices.processing(crossing) + work;
+            return Ok(settled_time(self.estimate(|prices| constant_service(service(prices), rate))));
+        };
         let mut scenario = on_one_cpu(rate);
         scenario.effects.start_ns = work.0;
-        let result = simulate(&scenario, &self.mixed(crossing))?;
+        let result = simulate(&scenario, &self.mixed(profile, crossing))?;
         Ok(result.outcome.map(|outcome| outcome.delay).filter(is_settled))
     }
 
@@ -211,14 +275,17 @@ impl<'a> CostModel<'a> {
         rate: PerSecond,
         work: Nanos,
     ) -> Result<Option<Estimate<Nanos>>, NoPrediction> {
-        let constant = self.profile.with_constant_time(work);
+        let Path::Stack(profile, _) = self.path else {
+            return Ok(settled_time(Estimate::new(constant_service(work, rate), 0.0)));
+        };
+        let constant = profile.with_constant_time(work);
         let result = simulate(&on_one_cpu(rate), &constant)?;
         Ok(result.outcome.map(|outcome| outcome.delay).filter(is_settled))
     }
 
     /// The profile of a mixture of packets, of which the parts in `crossing` cross: mean times.
-    fn mixed(&self, crossing: Crossing) -> Profile {
-        let mut profile = self.profile.clone();
+    fn mixed(&self, profile: &Profile, crossing: Crossing) -> Profile {
+        let mut profile = profile.clone();
         let times = &mut profile.times.locking;
         for receive in [&mut times.cached, &mut times.migrates] {
             for [here, there] in SESSION_HERE_AND_ELSEWHERE {
@@ -231,14 +298,29 @@ impl<'a> CostModel<'a> {
         profile
     }
 
+    /// `delay`, which is as uncertain as its simulation is, with what is uncertain of the costs.
+    fn uncertain(&self, delay: Estimate<Nanos>) -> Estimate<Nanos> {
+        match self.path {
+            Path::Stack(_, uncertainty) => widened(delay, uncertainty),
+            Path::Kernel => delay,
+        }
+    }
+
     fn mix(&self, near: &mut ReceiveTimes, far: &ReceiveTimes, crossing: Crossing) {
-        let frame = self.frame.mean * crossing.frame;
+        let frame = self.prices.frame * crossing.frame;
         let mix = |near: &mut Measured, far: &Measured| {
             near.mean = near.mean + (far.mean - near.mean) * crossing.session + frame;
         };
         mix(&mut near.hot, &far.hot);
         near.cold.iter_mut().zip(&far.cold).for_each(|(near, far)| mix(near, far));
     }
+}
+
+/// A delay in seconds as a time; `None` where a cpu cannot keep up.
+fn settled_time(seconds: Estimate<f64>) -> Option<Estimate<Nanos>> {
+    let Estimate { mean, half_width } = seconds;
+    let delay = Estimate { mean: Nanos::from_secs(mean), half_width: half_width.map(Nanos::from_secs) };
+    Some(delay).filter(|delay| delay.mean.0.is_finite() && is_settled(delay))
 }
 
 /// Experiments with the session's lines on the packet's core, each with its like whose session is elsewhere.

@@ -4,7 +4,7 @@ use super::cpu_pool::Distance;
 use super::layout::Crossing;
 use core::fmt;
 use serde::Serialize;
-use warmcore_units::Estimate;
+use warmcore_units::{Estimate, Nanos};
 
 /// A saving below this is reported as none, as a fraction.
 const NEGLIGIBLE: f64 = 0.0005;
@@ -15,6 +15,8 @@ pub enum Gain {
     /// The part of the cost of these packets that is saved, negative if they cost more; and whether distances
     /// without a price in the profile are left out.
     Saves(Packets, Estimate<f64>, Unpriced),
+    /// Processor time that is saved of each of these packets, below zero if they take more; and the part of their cost.
+    SavesTime(Packets, Estimate<Nanos>, Estimate<f64>, Unpriced),
     /// The part of a cpu's time that is given back to the target threads.
     Frees(Estimate<f64>),
     /// Nothing: the setting has this value already.
@@ -87,6 +89,16 @@ impl fmt::Display for Gain {
                 let word = if saving.mean < 0.0 { "more" } else { "less" };
                 let size = Estimate { mean: saving.mean.abs(), ..*saving };
                 write!(f, "{packets} costs {} {word}{unpriced}", percent(size))
+            }
+            // An interval that holds both signs promises nothing.
+            Self::SavesTime(packets, time, _, unpriced) if time.mean.0.abs() <= time.half() => {
+                write!(f, "not visible: {packets} takes {time} less processor time{unpriced}")
+            }
+            Self::SavesTime(packets, time, part, unpriced) => {
+                let word = if time.mean.0 < 0.0 { "more" } else { "less" };
+                let size = Estimate { mean: Nanos(time.mean.0.abs()), ..*time };
+                let part = percent(Estimate { mean: part.mean.abs(), ..*part });
+                write!(f, "{packets} takes {size} ({part}) {word} processor time{unpriced}")
             }
             Self::Frees(part) => write!(f, "gives back {} of a cpu", percent(*part)),
             Self::Already => f.write_str("none: it is so already"),

@@ -47,7 +47,13 @@ impl Lines<'_> {
     /// The gain for `packets` of crossing `then` instead of `now`.
     fn gain(&self, packets: Packets, now: Crossing, then: Crossing) -> Gain {
         match &self.context.costs {
-            Ok(costs) => Gain::Saves(packets, costs.saving(now, then), Unpriced::new(now, then)),
+            Ok(costs) => {
+                let (part, unpriced) = (costs.saving(now, then), Unpriced::new(now, then));
+                match costs.saved_time(now, then) {
+                    Some(time) => Gain::SavesTime(packets, time, part, unpriced),
+                    None => Gain::Saves(packets, part, unpriced),
+                }
+            }
             Err(why) => Gain::Unknown(why.to_string()),
         }
     }

@@ -9,11 +9,17 @@ use warmcore_units::{Estimate, Nanos, PerSecond};
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum NoPrediction {
     /// No profile was given.
-    #[error("no profile; `warmcore calibrate` measures one")]
+    #[error("no profile; `warmcore calibrate --path udp-socket` on that host measures one")]
     NoProfile,
     /// The profile holds no migration.
     #[error("the profile of {0} holds no costs of lines that come from another cpu")]
     NoMigration(String),
+    /// The profile holds no packets that one softirq hands over to another.
+    #[error(
+        "the profile of {0} holds no packets that one core hands over to another: it was measured without the privilege to \
+         steer them; run `warmcore calibrate --path udp-socket` as root"
+    )]
+    NoHandingOver(String),
     /// The profile cannot be that of the packets that were seen: they would have taken far longer than they did.
     #[error(
         "by the profile the packets that arrived would take {} cpus, but softirqs there took {counted:.2}: it is of another \

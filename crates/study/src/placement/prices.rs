@@ -7,10 +7,14 @@ use warmcore_units::{CpuId, Nanos, PerSecond};
 /// What is paid for a packet, by what crosses between cores.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Prices {
-    /// Where nothing crosses.
+    /// On the core that processes it, where nothing crosses.
     pub(super) here: Nanos,
-    /// What is added where the session's lines cross.
+    /// What is added there where the session's lines cross.
     pub(super) session: Nanos,
+    /// What its reader pays to receive it, where nothing crosses; zero where that is part of the processing.
+    pub(super) receive: Nanos,
+    /// What is added to that where the session's lines cross.
+    pub(super) receive_session: Nanos,
     /// What is added where the frame's lines cross: on the core that they come to, and on the one that hands them over.
     pub(super) frame: Nanos,
 }
@@ -21,9 +25,14 @@ impl Prices {
         self.here + self.session * crossing.session + self.frame * crossing.frame
     }
 
+    /// The work for a packet on the cpu that processes it and the one that hands it over.
+    pub(super) fn taking_in(&self, crossing: Crossing) -> Nanos {
+        self.processing(crossing) + self.frame * crossing.frame
+    }
+
     /// The work for a packet on all cpus.
     pub(super) fn packet(&self, crossing: Crossing) -> Nanos {
-        self.processing(crossing) + self.frame * crossing.frame
+        self.taking_in(crossing) + self.receive + self.receive_session * crossing.session
     }
 
     /// The work of `cpu` under `layout` for each packet that arrives anywhere: what it processes and what it hands over.
@@ -83,7 +92,7 @@ impl Prices {
 }
 
 /// The mean time from arrival to the end of service in a queue M/D/1 (Pollaczek and Khinchine), in seconds.
-fn constant_service(service: Nanos, rate: PerSecond) -> f64 {
+pub(super) fn constant_service(service: Nanos, rate: PerSecond) -> f64 {
     let used = service.secs() * rate.0;
     if used < 1.0 { service.secs() * (1.0 + used / (2.0 * (1.0 - used))) } else { f64::INFINITY }
 }

@@ -7,6 +7,7 @@ mod faults;
 mod hosts;
 mod interrupt_cores;
 mod isolation;
+mod kernel;
 mod library;
 mod masks;
 mod mismatch;
@@ -25,7 +26,7 @@ use warmcore_costs::Profile;
 use warmcore_linux::Probe;
 use warmcore_linux::fake::Tree;
 use warmcore_linux::inventory::Observation;
-use warmcore_study::placement::{Goal, HostPlacement, Request, Target, Unplaceable, place};
+use warmcore_study::placement::{Goal, HostPlacement, PacketCosts, Request, Target, Unplaceable, place};
 
 const GOALS: [Goal; 3] = [Goal::Throughput, Goal::Latency, Goal::Isolation];
 
@@ -45,7 +46,7 @@ fn request<'a>(subject: &'a Target, goal: Goal, profile: Option<&'a Profile>) ->
         pin: false,
         goal,
         rate: None,
-        profile,
+        costs: profile.map(PacketCosts::Stack),
     }
 }
 

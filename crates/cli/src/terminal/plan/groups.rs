@@ -116,7 +116,7 @@ mod tests {
             pin: false,
             goal: Goal::Throughput,
             rate: None,
-            profile: None,
+            costs: None,
         };
         let placement = place(&observed, &request).expect("a plan");
         let groups = groups(placement.lines.iter().filter(|line| line.changes));

@@ -99,7 +99,7 @@ mod tests {
     fn plan(set: Setting) -> Plan {
         let machine = Fingerprint { cpus: cpus("0-3"), nodes: Vec::new(), interfaces: Vec::new() };
         let line = Line { set, reason: String::new(), expected_gain: String::new() };
-        Plan { schema: Plan::SCHEMA, machine, lines: vec![line] }
+        Plan { schema: Plan::SCHEMA, machine, promise: None, lines: vec![line] }
     }
 
     fn cpus(list: &str) -> CpuSet {
