@@ -272,6 +272,11 @@ pub(crate) struct StudyArguments {
     #[arg(long, value_name = "FILE")]
     pub(crate) profile: Option<String>,
 
+    /// Predict the kernel's path from this profile instead of measuring it: a file that `warmcore calibrate --path udp-socket`
+    /// has written. It is predicted for the first number of --processors, or this machine's, and nothing is run
+    #[arg(long, value_name = "FILE")]
+    pub(crate) socket_profile: Option<PathBuf>,
+
     /// Predict for hosts with these numbers of processors [default: this machine's, 8 and 64]
     #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = values::processors())]
     pub(crate) processors: Vec<u32>,

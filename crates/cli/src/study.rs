@@ -4,8 +4,9 @@ mod interrupted;
 
 use crate::args::StudyArguments;
 use crate::calibrate::{existing, look_at_machine, measure, try_program, words};
+use crate::documents::ProfileKind;
 use crate::folder::{Folder, RESULTS};
-use crate::misuse::{OrMisuse, refuse_repeats};
+use crate::misuse::{OrMisuse, misuse, refuse_repeats};
 use crate::{
     documents, flags, interrupt, json, messages, progress, provenance, server, terminal, unused_options,
 };
@@ -34,6 +35,7 @@ const LOOK_AHEAD: [u32; 2] = [8, 64];
 pub(crate) fn run(arguments: &StudyArguments) -> miette::Result<()> {
     let mut study = scenario(arguments)?;
     let given = given_profile(&study)?;
+    let given_sockets = given_sockets(arguments)?;
     let earlier = InterruptedStudy::find(arguments);
     let existing = if earlier.is_some() { Existing::Replace } else { existing(arguments.output.force) };
     let folder = Folder::open(&arguments.out, existing, &FILES)?;
@@ -54,9 +56,16 @@ pub(crate) fn run(arguments: &StudyArguments) -> miette::Result<()> {
     // Written at once, so that they survive whatever comes after.
     folder.write(PROFILE, toml::to_string(&profile).into_diagnostic()?.as_bytes())?;
     folder.write(SCENARIO, toml::to_string(&study).into_diagnostic()?.as_bytes())?;
-    let sockets = match is_measured && study.calibration.server_budget_s > 0.0 {
-        true => sockets(&study, earlier.is_some(), &folder, stop)?,
-        false => None,
+    let runs_servers = given_sockets.is_none();
+    let sockets = match given_sockets {
+        Some(given) => {
+            folder.write(SOCKETS, toml::to_string(&given).into_diagnostic()?.as_bytes())?;
+            Some(given)
+        }
+        None if is_measured && study.calibration.server_budget_s > 0.0 => {
+            sockets(&study, earlier.is_some(), &folder, stop)?
+        }
+        None => None,
     };
 
     let bar = progress::bar("predicting");
@@ -73,7 +82,10 @@ pub(crate) fn run(arguments: &StudyArguments) -> miette::Result<()> {
     let mut findings =
         findings.map_err(|error| if is_measured { error } else { folder.taken_back(error) })?;
     if let Some(sockets) = &sockets {
-        findings.servers = servers(&study, sockets, stop)?;
+        findings.servers = match runs_servers {
+            true => servers(&study, sockets, stop)?,
+            false => predicted_servers(arguments, &study, sockets, stop)?,
+        };
     }
 
     let summary = json::pretty(&results::Summary::new(&findings))?;
@@ -145,10 +157,22 @@ fn relative_to(scenario: &Path, profile: ProfileSource) -> ProfileSource {
 /// The profile that `study` names; `None` if this machine is to be measured.
 fn given_profile(study: &Study) -> miette::Result<Option<Profile>> {
     match &study.calibration.profile {
-        ProfileSource::SgiChallengeXl => Ok(Some(Profile::sgi_challenge_xl())),
-        ProfileSource::File(path) => documents::read(path).map(Some),
         ProfileSource::Measure => Ok(None),
+        given => documents::profile(given).map(Some),
     }
+}
+
+/// The profile of the kernel's path that the arguments name.
+fn given_sockets(arguments: &StudyArguments) -> miette::Result<Option<SocketProfile>> {
+    let Some(path) = &arguments.socket_profile else { return Ok(None) };
+    let profile: SocketProfile = documents::profile_of(path, ProfileKind::Sockets)?;
+    if profile.servers.is_empty() {
+        return Err(misuse(format!(
+            "{} has no requests to a server (`servers`), expected at least one: `warmcore calibrate --path udp-socket` measures them",
+            path.display()
+        )));
+    }
+    Ok(Some(profile))
 }
 
 /// The costs of this machine, measured now.
@@ -190,13 +214,42 @@ fn sockets(
     }
 }
 
+/// Which way to share a port suits a server, by a profile that was given. Nothing is run: it may be of another machine.
+fn predicted_servers(
+    arguments: &StudyArguments,
+    study: &Study,
+    sockets: &SocketProfile,
+    stop: &AtomicBool,
+) -> miette::Result<ServerFindings> {
+    let processors = match arguments.processors.first() {
+        Some(&processors) => processors as usize,
+        None => usable_cores().into_diagnostic()?.len(),
+    };
+    let mut found = advised(sockets, processors, study.seed, stop)?;
+    found.notes.push(format!(
+        "The kernel's path was not measured now: its costs are those of {} ({}), for {processors} processors, and the saving was \
+         not run.",
+        sockets.name, sockets.provenance.date
+    ));
+    Ok(found)
+}
+
+fn advised(
+    sockets: &SocketProfile,
+    processors: usize,
+    seed: u64,
+    stop: &AtomicBool,
+) -> miette::Result<ServerFindings> {
+    match ServerFindings::new(sockets, processors, seed, stop) {
+        Err(PredictServerError::Interrupted) => Err(interrupted::report()),
+        found => found.into_diagnostic(),
+    }
+}
+
 /// Which way to share a port suits a server, with the costs of `sockets`; the saving that the report speaks of is run.
 fn servers(study: &Study, sockets: &SocketProfile, stop: &AtomicBool) -> miette::Result<ServerFindings> {
     let cpus = usable_cores().into_diagnostic()?;
-    let mut found = match ServerFindings::new(sockets, cpus.len(), study.seed, stop) {
-        Err(PredictServerError::Interrupted) => return Err(interrupted::report()),
-        found => found.into_diagnostic()?,
-    };
+    let mut found = advised(sockets, cpus.len(), study.seed, stop)?;
     let mut bench = ThisMachine::new(stop).into_diagnostic()?;
     for (advice, costs) in found.advice.iter_mut().zip(&sockets.servers) {
         let run = {

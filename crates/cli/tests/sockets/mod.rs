@@ -8,8 +8,9 @@ mod program;
 mod server;
 mod unprivileged;
 
-use super::{refusal, text, warmcore};
+use super::{on_one_line, refusal, scenario, text, warmcore};
 use std::fs;
+use std::path::Path;
 use std::time::{Duration, Instant};
 use warmcore_costs::SocketProfile;
 use warmcore_costs::socket::{Delivery, LastUsed, Network, SoftirqCpu};
@@ -54,6 +55,44 @@ fn the_kernels_path_is_measured_part_by_part_and_printed() {
         assert!(profile.asleep.is_some() && said.contains("A reader on another core"), "{said}");
     } else {
         println!("no other core in the reader's node: {:?}", profile.provenance.notes);
+    }
+    a_study_predicts_from_it(folder.path());
+    a_host_is_planned_with_it(folder.path());
+}
+
+/// What `folder` has in `udp-socket.toml` is enough, and is no profile of another kind.
+fn a_study_predicts_from_it(folder: &Path) {
+    fs::write(folder.join("mine.toml"), scenario("sgi-challenge-xl", "[100.0, 10000.0]"))
+        .expect("a scenario");
+    let arguments = ["study", "--scenario", "mine.toml", "--socket-profile", "udp-socket.toml", "--json"];
+    let output = warmcore(&arguments, folder);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let report = fs::read_to_string(folder.join("study/report.html")).expect("a report");
+    assert!(report.contains("was not measured now"), "the report says where the costs are from");
+    let [own, copy] =
+        ["udp-socket.toml", "study/udp-socket.toml"].map(|file| fs::read(folder.join(file)).ok());
+    assert!(own.is_some() && own == copy, "it is beside the report");
+    for (option, file, expected) in [
+        ("--profile", "udp-socket.toml", "is the profile of the kernel's path"),
+        ("--socket-profile", "study/profile.toml", "expected one of the kernel's path"),
+    ] {
+        let error = refusal(&["study", option, file, "--out", "none"], folder);
+        assert!(error.contains(expected) && error.contains("calibrate --path udp-socket"), "{error}");
+    }
+    assert!(!folder.join("none").exists(), "nothing is left of what is refused");
+}
+
+fn a_host_is_planned_with_it(folder: &Path) {
+    assert!(warmcore(&["host", "capture", "crossed", "--example", "crossed"], folder).status.success());
+    let output = warmcore(&["host", "plan", "--root", "crossed", "--profile", "udp-socket.toml"], folder);
+    let said = on_one_line(&output.stderr);
+    if output.status.success() {
+        let costs = "Costs are those of the kernel's path to a UDP socket on";
+        assert!(said.contains(costs) && said.contains("This host is"), "{said}");
+        assert!(text(&output.stdout).contains("[promise]"), "{}", text(&output.stdout));
+    } else {
+        // A machine may gain nothing by it, or have measured too little to know.
+        assert!(said.contains("no plan: "), "{said}");
     }
 }
 
