@@ -108,6 +108,39 @@ impl<P: Policy, W: Waiting<Job = Packet>> Scheduler<P, W> {
         self.dispatcher.finish_and_continue(packet, now);
     }
 
+    /// Reports the packets of a batch that was processed, with their end times, but for the last, which is returned.
+    #[inline]
+    pub(crate) fn report<'b>(
+        &mut self,
+        mut processed: impl ExactSizeIterator<Item = (&'b Assignment, Nanos)>,
+    ) -> Option<&'b Assignment> {
+        for _ in 1..processed.len() {
+            let (assignment, at) = processed.next()?;
+            self.finish_and_continue(&assignment.packet, at);
+        }
+        processed.next().map(|(last, _)| last)
+    }
+
+    /// `cpu` finished the `last` packet of its batch at `now`. Fills `batch`, which is empty, with the next packets for
+    /// it, `most` or fewer; none if it goes idle.
+    #[inline]
+    pub(crate) fn next_batch(
+        &mut self,
+        cpu: CpuId,
+        last: &Assignment,
+        now: Nanos,
+        most: usize,
+        batch: &mut Vec<Assignment>,
+    ) {
+        batch.extend(self.finish(cpu, last.thread, &last.packet, now));
+        while batch.len() < most
+            && let Some(running) = batch.last()
+            && let Some(next) = self.prefetch(cpu, running)
+        {
+            batch.push(next);
+        }
+    }
+
     /// The idle worker that should poll for arrivals.
     #[inline]
     pub(crate) fn lookout(&self) -> Option<CpuId> {

@@ -20,6 +20,21 @@ pub(crate) struct LastStall {
     open: AtomicBool,
 }
 
+/// A stall.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stall {
+    from: Nanos,
+    until: Nanos,
+}
+
+impl Stall {
+    /// Whether it affects a packet that arrived and finished at these times.
+    #[inline]
+    pub(crate) fn affects(self, arrived: Nanos, finished: Nanos) -> bool {
+        arrived <= self.until && finished >= self.from
+    }
+}
+
 impl LastStall {
     /// No stall so far.
     pub(crate) fn new() -> Self {
@@ -57,10 +72,10 @@ impl LastStall {
         }
     }
 
-    /// Whether the stall affects a packet that arrived and finished at these times.
+    /// When the last stall began, and when its effects end as far as is known.
     #[inline]
-    pub(crate) fn affects(&self, arrived: Nanos, finished: Nanos) -> bool {
-        arrived <= self.until() && finished >= self.from()
+    pub(crate) fn last(&self) -> Stall {
+        Stall { from: self.from(), until: self.until() }
     }
 
     #[inline]
@@ -81,9 +96,9 @@ mod tests {
     #[test]
     fn a_stall_affects_packets_until_the_system_is_empty() {
         let stalls = LastStall::new();
-        assert!(!stalls.affects(Nanos(0.0), Nanos(1e9)) && !stalls.is_open());
+        assert!(!stalls.last().affects(Nanos(0.0), Nanos(1e9)) && !stalls.is_open());
         stalls.record(Nanos(100.0), Nanos(110.0));
-        let affects = |arrived: f64, finished: f64| stalls.affects(Nanos(arrived), Nanos(finished));
+        let affects = |arrived: f64, finished: f64| stalls.last().affects(Nanos(arrived), Nanos(finished));
         assert!(affects(90.0, 115.0) && affects(105.0, 112.0) && affects(300.0, 305.0) && stalls.is_open());
         assert!(!affects(90.0, 95.0));
         stalls.recovered(Nanos(170.0));
@@ -100,6 +115,6 @@ mod tests {
     fn a_stall_ends_even_if_the_system_is_never_empty() {
         let stalls = LastStall::new();
         stalls.record(Nanos(100.0), Nanos(110.0));
-        assert!(stalls.affects(Nanos(300.0), Nanos(310.0)) && !stalls.affects(Nanos(311.0), Nanos(320.0)));
+        assert!(stalls.last().affects(Nanos(300.0), Nanos(310.0)) && !stalls.last().affects(Nanos(311.0), Nanos(320.0)));
     }
 }

@@ -35,6 +35,8 @@ pub struct Block {
     /// Overhead of the timed clean packets that followed another without a pause: their number, and
     /// their time from the end of the packet before, without their time in the stack.
     pub packet_overhead: Served,
+    /// Packets whose end was interpolated.
+    pub interpolated: Interpolated,
     /// Time in stack and handler of the clean packets that were timed, by [`Situation::index`].
     pub timed: [Served; Situation::COUNT],
     /// Packets that the stack refused, by reason, including those of unknown streams.
@@ -61,8 +63,22 @@ pub struct PacketStats {
     pub delay: Nanos,
     /// Their delays, in nanoseconds.
     pub delays: Delays,
-    /// Their number and time in service, by [`Situation::index`].
+    /// Their number and time in service, by [`Situation::index`]. Packets that [share a reading](Interpolated) of the
+    /// clock share its time evenly, whatever their situation; those in `alone` do not.
     pub situations: [Served; Situation::COUNT],
+    /// Of these, the ones between two readings of the clock with no other packet in between.
+    pub alone: [Served; Situation::COUNT],
+}
+
+/// Packets between two readings of the clock with others in between. Their ends are interpolated, as if all took
+/// equally long, so that sums of times are as read, and the delay of each is known to less than the time between the
+/// readings: some two microseconds, or what a packet took that was far longer than those before it.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Interpolated {
+    /// Their number.
+    pub packets: u64,
+    /// The longest time between two such readings, stalls aside.
+    pub longest: Nanos,
 }
 
 /// Number of packets and their total time.
@@ -101,6 +117,7 @@ impl PacketStats {
         self.delay += other.delay;
         self.delays.merge(&other.delays);
         self.situations.iter_mut().zip(other.situations).for_each(|(ours, theirs)| ours.merge(theirs));
+        self.alone.iter_mut().zip(other.alone).for_each(|(ours, theirs)| ours.merge(theirs));
     }
 
     fn push(&mut self, delay: Nanos, service: Nanos, situation: Situation) {
@@ -148,6 +165,8 @@ impl Block {
         self.clean.merge(&other.clean);
         self.disturbed.merge(&other.disturbed);
         self.packet_overhead.merge(other.packet_overhead);
+        self.interpolated.packets += other.interpolated.packets;
+        self.interpolated.longest = self.interpolated.longest.max(other.interpolated.longest);
         self.timed.iter_mut().zip(other.timed).for_each(|(ours, theirs)| ours.merge(theirs));
         for (reason, &packets) in &other.refused {
             *self.refused.entry(*reason).or_default() += packets;
@@ -177,11 +196,22 @@ impl Tally {
     }
 
     /// Counts a packet that finished `delay` after it arrived and `service` after its service started
-    /// in `situation`.
+    /// in `situation`, and whether the clock was read right before and after it.
     #[inline]
-    pub(crate) fn finished(&mut self, delay: Nanos, service: Nanos, situation: Situation) {
+    pub(crate) fn finished(&mut self, delay: Nanos, service: Nanos, situation: Situation, is_alone: bool) {
         self.clean.push(delay.0);
         self.block.clean.push(delay, service, situation);
+        if is_alone {
+            self.block.clean.alone[situation.index()].push(service);
+        }
+    }
+
+    /// Records that `packets` packets shared the `time` between two readings of the clock.
+    #[inline]
+    pub(crate) fn interpolated(&mut self, packets: u32, time: Nanos) {
+        let interpolated = &mut self.block.interpolated;
+        interpolated.packets += u64::from(packets);
+        interpolated.longest = interpolated.longest.max(time);
     }
 
     /// Records that the last packet spent `time` in the stack. It met no stall. If it followed another

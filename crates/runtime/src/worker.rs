@@ -19,34 +19,35 @@
 //! | [`conversation`] | takes packets of conversations up, sends their answers, and tells them the time |
 //! | [`idle`] | idles, sleeps, pauses and drains |
 
+pub(crate) mod batch;
 mod conversation;
 mod idle;
 pub(crate) mod intake;
+mod span;
 
 use crate::control::Order;
 use crate::failure::Cause;
-use crate::handler::{AfterPanic, Context};
+use crate::handler::AfterPanic;
 use crate::options::Idle;
 use crate::packet::{Buffer, Frame, Packet};
 use crate::protocol::Protocol;
-use crate::scheduler::Assignment;
 use crate::shared::Shared;
-use crate::stopwatch::Stopwatch;
 use crate::tally::Tally;
 use crate::work::Work;
-use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{PoisonError, RwLockReadGuard};
+use batch::{Batch, MAX_BATCH};
+use span::Pace;
 use warmcore_linux::current_cpu;
 use warmcore_policy::Policy;
 use warmcore_policy::dispatch::Waiting;
 use warmcore_stack::wire::FrameBuilder;
 use warmcore_stack::wire::vlan::MAX_TAGS;
-use warmcore_stack::{Delivery, DropReason, Exchange, Flow};
-use warmcore_units::{CpuId, Nanos};
+use warmcore_stack::{Exchange, Flow};
+use warmcore_units::{CpuId, Nanos, StreamId};
 
-/// Most packets that a worker prefetches from its scheduler.
-const MAX_PREFETCHED: usize = 8;
+/// Most packets of a batch where other workers could take them too.
+const MAX_SHARED_BATCH: usize = 9;
 /// Publishing a block takes less than this unless the worker is interrupted.
 const MAX_PUBLISH_TIME: Nanos = Nanos(30e3);
 /// Most free buffers that a worker keeps.
@@ -60,17 +61,20 @@ pub(crate) struct Worker<'f, 'a, P, W> {
     closed: bool,
     shared: &'f Shared<'a, P, W>,
     protocol: Option<RwLockReadGuard<'f, Protocol>>,
-    current: Option<Assignment>,
-    /// Assignments that follow the current one.
-    prefetched: VecDeque<Assignment>,
-    /// Packets that were processed, with their end times, and not yet reported to the scheduler.
-    unreported: Vec<(Packet, Nanos)>,
+    batch: Batch,
+    /// The batch before, empty.
+    spare: Batch,
+    /// Most packets of a batch.
+    most: usize,
+    pace: Pace,
+    /// Whether the clock is read after each packet.
+    reads_for_each: bool,
     tally: Tally,
     /// The last reading of the clock.
     last_reading: Nanos,
-    /// When the packet before the current one finished, if nothing else was done in between.
+    /// When the span before the current one ended, if nothing else was done in between.
     last_ended: Option<Nanos>,
-    /// Whether the current packet was prefetched, so that it starts when the one before it ended.
+    /// Whether the next packet is of the same batch as the one before, so that it starts when that ended.
     is_back_to_back: bool,
     polls: u32,
     /// Packets since the last timed one.
@@ -87,14 +91,6 @@ pub(crate) struct Worker<'f, 'a, P, W> {
     work: Option<Box<dyn Work>>,
 }
 
-/// The result of processing a packet.
-enum Processed {
-    /// With its time in the stack, if it was timed.
-    Delivered(Option<Nanos>),
-    Refused(DropReason),
-    Panicked(String),
-}
-
 impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>> Worker<'f, 'a, P, W> {
     /// The worker `id`, on the processor `cpu`.
     pub(crate) fn new(id: CpuId, cpu: CpuId, shared: &'f Shared<'a, P, W>) -> Self {
@@ -108,9 +104,12 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>> Worker<'f, 'a, P, W> {
             closed: false,
             shared,
             protocol: None,
-            current: None,
-            prefetched: VecDeque::with_capacity(MAX_PREFETCHED),
-            unreported: Vec::with_capacity(MAX_PREFETCHED),
+            batch: Batch::new(),
+            spare: Batch::new(),
+            most: if P::HOME_ONLY { MAX_BATCH } else { MAX_SHARED_BATCH },
+            pace: Pace::new(),
+            // A stopwatch asks what one packet costs, and a conversation what time it is.
+            reads_for_each: shared.converses || shared.stopwatch.is_some(),
             tally: Tally::new(),
             last_reading: shared.clock.now(),
             last_ended: None,
@@ -132,11 +131,11 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>> Worker<'f, 'a, P, W> {
         self.shared.mailboxes[self.id.index()].register();
         self.last_reading = self.shared.clock.now();
         loop {
-            if let Some(assignment) = self.current.take() {
-                self.serve(assignment);
+            if !self.batch.is_empty() {
+                self.serve();
             }
             match self.shared.control.order() {
-                Order::Run | Order::Drain if self.current.is_some() => {}
+                Order::Run | Order::Drain if !self.batch.is_empty() => {}
                 Order::Run => self.poll_or_idle(),
                 Order::Pause => self.pause(),
                 Order::Drain if self.is_drained() => break,
@@ -151,152 +150,34 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>> Worker<'f, 'a, P, W> {
     fn leave(&mut self) {
         let now = self.shared.clock.now();
         let mut scheduler = self.shared.scheduler(self.id).lock();
-        for (packet, ended) in self.unreported.drain(..) {
-            scheduler.finish_and_continue(&packet, ended);
-        }
+        self.batch.processed().for_each(|(done, at)| scheduler.finish_and_continue(&done.packet, at));
         drop(scheduler);
         self.publish_block(now);
     }
 
-    /// Processes an assignment and finds the next one.
+    /// Reports the packets of the batch, which is over, and gets the next batch.
     #[inline]
-    fn serve(&mut self, assignment: Assignment) {
-        // A packet that follows another at once starts when that one ended.
-        let begun = if self.is_back_to_back { self.last_reading } else { self.read_clock() };
-        let outcome = self.process(&assignment);
-        let ended = self.read_clock();
-        match outcome {
-            Processed::Delivered(stack) => {
-                self.count(&assignment, begun, ended, stack);
-                self.shared.streams.processed(self.id, assignment.packet.stream);
-            }
-            Processed::Refused(reason) => self.tally.refused(reason),
-            Processed::Panicked(message) => self.panicked(&assignment, &message),
-        }
-        if self.tally.is_full(ended) {
-            self.publish_block(ended);
-        }
-        self.last_ended = Some(ended);
-        if ended >= self.next_tick {
-            self.tick(ended);
-        }
-        self.is_back_to_back = !self.prefetched.is_empty();
-        if let Some(next) = self.prefetched.pop_front() {
-            self.current = Some(next);
-            self.unreported.push((assignment.packet, ended));
-        } else {
-            self.finish(assignment, ended);
-        }
-    }
-
-    /// Counts a packet with service from `begun` to `ended`, of which it spent `stack` in the stack, if
-    /// timed.
-    #[inline]
-    fn count(&mut self, assignment: &Assignment, begun: Nanos, ended: Nanos, stack: Option<Nanos>) {
-        let (arrived, situation) = (assignment.packet.arrived, assignment.situation);
-        let reading = stack.and(self.shared.stopwatch).map_or(Nanos::ZERO, |watch| watch.overhead);
-        let (delay, service) = (ended - arrived - reading, ended - begun - reading);
-        if self.shared.stalled.affects(arrived, ended) {
-            self.tally.disturbed(delay, service, situation);
-        } else {
-            self.tally.finished(delay, service, situation);
-            if let Some(stack) = stack {
-                let packet_overhead = self.last_ended.map(|last| ended - last - reading - stack);
-                self.tally.timed(stack, situation, packet_overhead);
-            }
-        }
-    }
-
-    /// Reports the packets processed since the last call, and gets the next assignments.
-    #[inline]
-    fn finish(&mut self, last: Assignment, ended: Nanos) {
+    fn finish(&mut self, now: Nanos) {
         let shared = self.shared;
+        let mut over = core::mem::replace(&mut self.batch, core::mem::take(&mut self.spare));
         let mut scheduler = shared.scheduler(self.id).lock();
-        for (packet, ended) in &self.unreported {
-            scheduler.finish_and_continue(packet, *ended);
-        }
-        self.receive_arrived(&mut scheduler, ended);
-        self.current = scheduler.finish(self.id, last.thread, &last.packet, ended);
-        if let Some(current) = &self.current {
-            while self.prefetched.len() < MAX_PREFETCHED
-                && let Some(next) = scheduler.prefetch(self.id, current)
-            {
-                self.prefetched.push_back(next);
-            }
+        let last = scheduler.report(over.processed());
+        self.receive_arrived(&mut scheduler, now);
+        if let Some(last) = last {
+            scheduler.next_batch(self.id, last, now, self.most, self.batch.assignments_mut());
         }
         shared.queue(self.id).set_lookout(scheduler.lookout());
         drop(scheduler);
-        self.recycle(last.packet.frame);
-        while let Some((packet, _)) = self.unreported.pop() {
-            self.recycle(packet.frame);
-        }
+        over.clear(|packet| self.recycle(packet.frame));
+        self.spare = over;
         self.wake_others();
     }
 
-    /// Passes the packet up the stack on its protocol thread, calls the handler, and sends the answer.
-    #[inline]
-    fn process(&mut self, assignment: &Assignment) -> Processed {
-        let Assignment { packet, stack, thread, .. } = assignment;
+    /// Sends the handler's answer to the sender of an upcoming packet.
+    fn answer(&mut self, upcoming: u32) {
         let shared = self.shared;
-        if shared.streams.has_failed(packet.stream) {
-            return Processed::Panicked(String::new());
-        }
-        let watch = self.stopwatch();
-        let protocol = protocol(&mut self.protocol, shared);
-        let frame = shared.bytes(&packet.frame);
-        let mut context =
-            Context { cpu: self.cpu, worker: self.id.0, reply: &mut self.reply, replied: false };
-        let pool = shared.pool(self.id);
-        let mut thread = shared.thread(*thread).lock();
-        let start = watch.map(|watch| (watch.read)());
-        let now = conversation::since_start(self.last_reading);
-        let (exchange, place) = (&mut self.exchange, (self.cpu, self.id.0));
-        let receive = || {
-            if shared.converses {
-                let packet = conversation::Arrived { now, stack: *stack, pool, frame };
-                conversation::receive(protocol, shared.handler, &packet, exchange, place)
-            } else {
-                let deliver = |delivery: Delivery<'_>| shared.handler.deliver(&delivery, &mut context);
-                protocol.receive(*stack, pool, frame, deliver)
-            }
-        };
-        shared.calls.begin(self.id, packet.stream, self.last_reading);
-        let received = thread.run(|| catch_unwind(AssertUnwindSafe(receive)));
-        shared.calls.end(self.id);
-        let time = watch.zip(start).map(|(watch, start)| watch.between(start, (watch.read)()));
-        drop(thread);
-        let replied = context.replied;
-        if !self.exchange.is_empty() {
-            self.send_exchange();
-        }
-        match received {
-            Ok(Ok(())) => {
-                if replied {
-                    self.answer(packet);
-                }
-                Processed::Delivered(time)
-            }
-            Ok(Err(reason)) => Processed::Refused(reason),
-            Err(panic) => Processed::Panicked(panic_message(&*panic)),
-        }
-    }
-
-    /// The stopwatch, if the next packet is to be timed.
-    #[inline]
-    fn stopwatch(&mut self) -> Option<Stopwatch> {
-        let watch = self.shared.stopwatch?;
-        self.untimed += 1;
-        if self.untimed < watch.every {
-            return None;
-        }
-        self.untimed = 0;
-        Some(watch)
-    }
-
-    /// Sends the handler's answer to the sender of `packet`.
-    fn answer(&mut self, packet: &Packet) {
-        let shared = self.shared;
-        let frame = shared.bytes(&packet.frame);
+        let Some(assignment) = self.batch.upcoming().get(upcoming as usize) else { return };
+        let frame = shared.bytes(&assignment.packet.frame);
         let link = shared.link;
         let Ok(flow) = Flow::parse(link, frame) else { return };
         let builder = FrameBuilder { tags: link.tags(frame), ..FrameBuilder::new(link, flow.reversed()) };
@@ -310,11 +191,9 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>> Worker<'f, 'a, P, W> {
         }
     }
 
-    /// Handles a panic of the handler, or a packet of a stream that failed earlier.
+    /// Handles a panic of the handler on a packet of `stream`.
     #[cold]
-    fn panicked(&mut self, assignment: &Assignment, message: &str) {
-        self.tally.failed();
-        let stream = assignment.packet.stream;
+    fn panicked(&mut self, stream: StreamId, message: &str) {
         if self.shared.streams.has_failed(stream) {
             return;
         }

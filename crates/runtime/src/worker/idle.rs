@@ -39,10 +39,10 @@ impl<P: Policy, W: Waiting<Job = Packet>> Worker<'_, '_, P, W> {
             self.receive_from(&mut open, &mut scheduler, now);
             queue.set_lookout(scheduler.lookout());
             drop(scheduler);
-            let checked = if self.current.is_none() { open.check(now) } else { Ok(()) };
+            let checked = if self.batch.is_empty() { open.check(now) } else { Ok(()) };
             drop(open);
             self.wake_others();
-            if self.current.is_some() {
+            if !self.batch.is_empty() {
                 self.polls = 0;
                 return;
             }

@@ -81,7 +81,7 @@ impl<P: Policy, W: Waiting<Job = Packet>> Worker<'_, '_, P, W> {
             return self.recycle(packet.frame);
         }
         match scheduler.arrive(packet) {
-            Some((cpu, assignment)) if cpu == self.id => self.current = Some(assignment),
+            Some((cpu, assignment)) if cpu == self.id => self.batch.assignments_mut().push(assignment),
             Some((cpu, assignment)) => {
                 self.shared.mailboxes[cpu.index()].post(assignment);
                 self.to_wake.push(cpu);
@@ -109,12 +109,12 @@ impl<P: Policy, W: Waiting<Job = Packet>> Worker<'_, '_, P, W> {
     pub(super) fn collect(&mut self) -> bool {
         let shared = self.shared;
         let mailbox = &shared.mailboxes[self.id.index()];
-        self.current = mailbox.collect();
+        self.batch.assignments_mut().extend(mailbox.collect());
         if !mailbox.forwarded.is_empty() {
             let mut scheduler = shared.scheduler(self.id).lock();
             self.admit_forwarded(&mut scheduler);
         }
-        self.current.is_some()
+        !self.batch.is_empty()
     }
 
     /// Admits forwarded packets to this worker's scheduler.

@@ -1,0 +1,224 @@
+//! A span: the packets that a worker processes between two readings of the clock.
+//!
+//! A reading takes longer than many a step of the stack, so quick packets share one. The end of each is then
+//! interpolated, as if all took equally long; the times of a span add up to what the clock said. A span takes at
+//! most about [`LONGEST`]: it holds one packet at first and after one that took longer, and twice as many with each
+//! that was quick. So times are wrong by less than that, unless a packet takes far longer than those before it;
+//! [`Interpolated`](crate::tally::Interpolated) says by how much at most. Now and then a packet is alone in
+//! its span: those tell how long packets take by what they find in the caches.
+
+use super::{Worker, conversation, panic_message, protocol};
+use crate::control::{Control, Order};
+use crate::handler::Context;
+use crate::packet::Packet;
+use crate::scheduler::Assignment;
+use crate::stopwatch::Stopwatch;
+use warmcore_policy::Policy;
+use warmcore_policy::dispatch::Waiting;
+use warmcore_stack::Delivery;
+use warmcore_units::{Nanos, StreamId};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// How long a span may take.
+const LONGEST: Nanos = Nanos(2e3);
+/// Most packets of a span.
+const MOST: u32 = 16;
+/// One span in so many holds one packet. A prime, because packets come in batches.
+const ALONE_IN: u32 = 17;
+
+/// How many packets the next span holds.
+pub(super) struct Pace {
+    packets: u32,
+    /// Spans until one holds one packet.
+    until_alone: u32,
+}
+
+impl Pace {
+    pub(super) fn new() -> Self {
+        Self { packets: 1, until_alone: ALONE_IN }
+    }
+
+    #[inline]
+    fn next(&mut self) -> u32 {
+        self.until_alone -= 1;
+        if self.until_alone == 0 {
+            self.until_alone = ALONE_IN;
+            return 1;
+        }
+        self.packets
+    }
+
+    /// A span of so many packets took `time`.
+    #[inline]
+    fn ended(&mut self, packets: u32, time: Nanos) {
+        if time > LONGEST {
+            self.packets = 1;
+        } else if packets == self.packets && time <= LONGEST * 0.5 {
+            self.packets = (packets * 2).min(MOST);
+        }
+    }
+}
+
+/// What was processed since the clock was read.
+#[derive(Default)]
+pub(super) struct Span {
+    packets: u32,
+    /// A bit for each packet: whether it was delivered.
+    delivered: u32,
+    /// The time in the stack, if the packet was timed.
+    stack: Option<Nanos>,
+    /// The stream of the last packet and the message of its handler's panic.
+    panic: Option<(StreamId, String)>,
+}
+
+impl<P: Policy, W: Waiting<Job = Packet>> Worker<'_, '_, P, W> {
+    /// Processes packets of the batch up to the next reading of the clock, and gets the next batch if it is over.
+    #[inline]
+    pub(super) fn serve(&mut self) {
+        // A packet that follows another at once starts when that one ended.
+        let begun = if self.is_back_to_back { self.last_reading } else { self.read_clock() };
+        let span = self.process_span();
+        let ended = self.read_clock();
+        self.pace.ended(span.packets, ended - begun);
+        self.count(&span, begun, ended);
+        self.last_ended = Some(ended);
+        if let Some((stream, message)) = &span.panic {
+            self.panicked(*stream, message);
+        }
+        if self.tally.is_full(ended) {
+            self.publish_block(ended);
+        }
+        if ended >= self.next_tick {
+            self.tick(ended);
+        }
+        self.is_back_to_back = !self.batch.is_processed();
+        if !self.is_back_to_back {
+            self.finish(ended);
+        }
+    }
+
+    /// Processes the packets of a span, and answers them.
+    #[inline]
+    fn process_span(&mut self) -> Span {
+        let watch = self.stopwatch();
+        let wanted = if self.reads_for_each { 1 } else { self.pace.next() };
+        let most = self.batch.upcoming().len().min(wanted as usize) as u32;
+        let mut span = Span::default();
+        while span.packets < most && span.panic.is_none() && may_go_on(self.shared.control) {
+            self.process_until_answer(&mut span, most, watch);
+        }
+        span
+    }
+
+    /// Processes packets on their protocol thread, until there is an answer to send or the span ends.
+    #[inline]
+    fn process_until_answer(&mut self, span: &mut Span, most: u32, watch: Option<Stopwatch>) {
+        let Self { id, cpu, shared, last_reading, .. } = *self;
+        let Self { protocol: held, batch, tally, reply, exchange, .. } = self;
+        let protocol = protocol(held, shared);
+        let pool = shared.pool(id);
+        let upcoming = &batch.upcoming()[..most as usize];
+        let mut context = Context { cpu, worker: id.0, reply, replied: false };
+        let mut thread = shared.thread(upcoming[span.packets as usize].thread).lock();
+        let start = watch.map(|watch| (watch.read)());
+        let processed = thread.run(|| {
+            catch_unwind(AssertUnwindSafe(|| {
+                while let Some(Assignment { packet, stack, .. }) = upcoming.get(span.packets as usize)
+                    && may_go_on(shared.control)
+                {
+                    if shared.streams.has_failed(packet.stream) {
+                        tally.failed();
+                        span.packets += 1;
+                        continue;
+                    }
+                    let frame = shared.bytes(&packet.frame);
+                    shared.calls.begin(id, packet.stream, last_reading);
+                    let received = if shared.converses {
+                        let now = conversation::since_start(last_reading);
+                        let packet = conversation::Arrived { now, stack: *stack, pool, frame };
+                        conversation::receive(protocol, shared.handler, &packet, exchange, (cpu, id.0))
+                    } else {
+                        let deliver =
+                            |delivery: Delivery<'_>| shared.handler.deliver(&delivery, &mut context);
+                        protocol.receive(*stack, pool, frame, deliver)
+                    };
+                    match received {
+                        Ok(()) => span.delivered |= 1 << span.packets,
+                        Err(reason) => tally.refused(reason),
+                    }
+                    span.packets += 1;
+                    if context.replied || !exchange.is_empty() {
+                        break;
+                    }
+                }
+            }))
+        });
+        shared.calls.end(id);
+        span.stack = watch.zip(start).map(|(watch, start)| watch.between(start, (watch.read)()));
+        drop(thread);
+        let replied = context.replied;
+        match processed {
+            Ok(()) if replied => self.answer(span.packets - 1),
+            Ok(()) => {}
+            Err(panic) => {
+                tally.failed();
+                let stream = upcoming[span.packets as usize].packet.stream;
+                span.packets += 1;
+                span.panic = Some((stream, panic_message(&*panic)));
+            }
+        }
+        if !self.exchange.is_empty() {
+            self.send_exchange();
+        }
+    }
+
+    /// Counts the packets of a span from `begun` to `ended`.
+    #[inline]
+    fn count(&mut self, span: &Span, begun: Nanos, ended: Nanos) {
+        let Self { shared, batch, tally, .. } = self;
+        let reading = span.stack.and(shared.stopwatch).map_or(Nanos::ZERO, |watch| watch.overhead);
+        let service = (ended - begun - reading) / f64::from(span.packets.max(1));
+        let (is_alone, stall) = (span.packets == 1, shared.stalled.last());
+        let mut at = begun;
+        for number in 0..span.packets {
+            at = if number + 1 == span.packets { ended } else { at + service };
+            if span.delivered & 1 << number != 0
+                && let Some(Assignment { packet, situation, .. }) = batch.upcoming().first()
+            {
+                let delay = at - packet.arrived - reading;
+                if stall.affects(packet.arrived, ended) {
+                    tally.disturbed(delay, service, *situation);
+                } else {
+                    tally.finished(delay, service, *situation, is_alone);
+                    if let Some(stack) = span.stack {
+                        let packet_overhead = self.last_ended.map(|last| ended - last - reading - stack);
+                        tally.timed(stack, *situation, packet_overhead);
+                    }
+                }
+                shared.streams.processed(self.id, packet.stream);
+            }
+            batch.end_next(at);
+        }
+        if !is_alone && !stall.affects(begun, ended) {
+            tally.interpolated(span.packets, ended - begun);
+        }
+    }
+
+    /// The stopwatch, if the next packet is to be timed.
+    #[inline]
+    fn stopwatch(&mut self) -> Option<Stopwatch> {
+        let watch = self.shared.stopwatch?;
+        self.untimed += 1;
+        if self.untimed < watch.every {
+            return None;
+        }
+        self.untimed = 0;
+        Some(watch)
+    }
+}
+
+/// Whether the next packet may be processed before the workers' orders are followed.
+#[inline]
+fn may_go_on(control: &Control) -> bool {
+    matches!(control.order(), Order::Run | Order::Drain)
+}
