@@ -115,10 +115,11 @@ impl Residency {
     pub fn start(&mut self, placement: PacketPlacement) -> Situation {
         let PacketPlacement { stream, stack, cpu, .. } = placement;
         let history = &mut self.history[stack.index()];
-        let history_here = (history.stream != stream.0).then(|| {
-            history.stream = stream.0;
-            replace(&mut history.writer, cpu.0) == cpu.0
-        });
+        // No branch, as whether the stream changes cannot be foreseen.
+        let (changes, was_here) = (history.stream != stream.0, history.writer == cpu.0);
+        history.stream = stream.0;
+        history.writer = if changes { cpu.0 } else { history.writer };
+        let history_here = changes.then_some(was_here);
         self.situation(placement, history_here)
     }
 

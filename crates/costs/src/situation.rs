@@ -66,13 +66,12 @@ impl Experiment {
     #[must_use]
     #[inline]
     pub const fn from_caches(session_here: bool, history_here: Option<bool>) -> Self {
-        let [not_written, here, elsewhere] =
-            if session_here { [Self::A1, Self::A2, Self::A3] } else { [Self::B1, Self::B2, Self::B3] };
-        match history_here {
-            None => not_written,
-            Some(true) => here,
-            Some(false) => elsewhere,
-        }
+        // Arithmetic rather than branches: which it is follows the streams, and nobody foresees those.
+        let history = match history_here {
+            None => 0,
+            Some(here) => 2 - here as usize,
+        };
+        Self::ALL[3 * !session_here as usize + history]
     }
 
     /// Whether it takes a second processor to produce this situation.

@@ -150,6 +150,17 @@ impl<P: Policy, W: Waiting> Dispatcher<P, W> {
         Some(next)
     }
 
+    /// Whether `job`, which arrives now, is the next one after `running` on `cpu`, which holds that: nothing waits
+    /// before it, and no decision depends on it. [Arriving](Self::arrive) and being [prefetched](Self::prefetch)
+    /// would then change nothing, so a driver may leave both out.
+    #[inline]
+    pub fn passes(&self, cpu: CpuId, job: &W::Job, running: &W::Job) -> bool {
+        P::HOME_ONLY
+            && !P::USES_LOAD
+            && P::QUEUES == Queues::PerProcessor
+            && self.waiting.passes(cpu, job, running)
+    }
+
     /// Reports that a processor has finished `finished` at `now` and continues with a job that
     /// [`prefetch`](Self::prefetch) gave it.
     #[inline]

@@ -6,8 +6,8 @@ use warmcore_scenario::Parallelism;
 use warmcore_stack::wire::tcp::parse_frame;
 use warmcore_stack::wire::{classify, classify_tcp};
 use warmcore_stack::{
-    CloseError, Config, Conversations, Delivery, DropReason, Exchange, Flow, FlowKey, IndependentStacks,
-    LockingStack, OpenError, Pool,
+    CloseError, Config, Conversations, Delivery, DropReason, Entered, Exchange, Flow, FlowKey,
+    IndependentStacks, LockingStack, OpenError, Pool,
 };
 use warmcore_units::{StackId, StreamId};
 
@@ -121,20 +121,12 @@ impl Protocol {
         }
     }
 
-    /// Receives `frame` in `stack`, and calls `deliver` at the top.
-    #[inline(always)]
-    pub(crate) fn receive<R>(
-        &self,
-        stack: StackId,
-        pool: &Pool,
-        frame: &[u8],
-        deliver: impl FnOnce(Delivery<'_>) -> R,
-    ) -> Result<R, DropReason> {
+    /// Enters `stack` for several frames, with a segment of `pool`.
+    #[inline]
+    pub(crate) fn enter<'a>(&'a self, stack: StackId, pool: &'a Pool) -> Result<Entered<'a>, DropReason> {
         match &self.form {
-            Form::Locking(stack) => stack.receive(pool, frame, deliver),
-            Form::Independent(stacks, _) | Form::Hybrid(stacks) => {
-                stacks.receive(stack, pool, frame, deliver)
-            }
+            Form::Locking(stack) => Ok(stack.enter(pool)),
+            Form::Independent(stacks, _) | Form::Hybrid(stacks) => stacks.enter(stack, pool),
         }
     }
 

@@ -108,21 +108,30 @@ impl<P: Policy, W: Waiting<Job = Packet>> Scheduler<P, W> {
         self.dispatcher.finish_and_continue(packet, now);
     }
 
-    /// Reports the packets of a batch that was processed, with their end times, but for the last, which is returned.
+    /// Whether nothing is to be decided about `packet`, which arrives: `cpu`, which holds `running`, processes it next.
     #[inline]
-    pub(crate) fn report<'b>(
-        &mut self,
-        mut processed: impl ExactSizeIterator<Item = (&'b Assignment, Nanos)>,
-    ) -> Option<&'b Assignment> {
-        for _ in 1..processed.len() {
-            let (assignment, at) = processed.next()?;
-            self.finish_and_continue(&assignment.packet, at);
-        }
-        processed.next().map(|(last, _)| last)
+    pub(crate) fn passes(&self, cpu: CpuId, packet: &Packet, running: &Assignment) -> bool {
+        self.dispatcher.passes(cpu, packet, &running.packet)
     }
 
-    /// `cpu` finished the `last` packet of its batch at `now`. Fills `batch`, which is empty, with the next packets for
-    /// it, `most` or fewer; none if it goes idle.
+    /// Admits a `packet` that [passes](Self::passes), for `cpu` to process on `thread`.
+    #[inline]
+    pub(crate) fn pass(&mut self, cpu: CpuId, packet: Packet, thread: ThreadId) -> Assignment {
+        self.held += 1;
+        self.assign(cpu, thread, packet)
+    }
+
+    /// Reports the packets of a batch that was processed, with their end times, except for the last.
+    #[inline]
+    pub(crate) fn report<'b>(&mut self, processed: impl ExactSizeIterator<Item = (&'b Assignment, Nanos)>) {
+        let before_last = processed.len().saturating_sub(1);
+        processed
+            .take(before_last)
+            .for_each(|(assignment, at)| self.finish_and_continue(&assignment.packet, at));
+    }
+
+    /// `cpu` finished the `last` packet of its batch at `now`. Fills up the next `batch` to `most` packets; it stays
+    /// empty if the worker goes idle.
     #[inline]
     pub(crate) fn next_batch(
         &mut self,
@@ -132,7 +141,11 @@ impl<P: Policy, W: Waiting<Job = Packet>> Scheduler<P, W> {
         most: usize,
         batch: &mut Vec<Assignment>,
     ) {
-        batch.extend(self.finish(cpu, last.thread, &last.packet, now));
+        if batch.is_empty() {
+            batch.extend(self.finish(cpu, last.thread, &last.packet, now));
+        } else {
+            self.finish_and_continue(&last.packet, now);
+        }
         while batch.len() < most
             && let Some(running) = batch.last()
             && let Some(next) = self.prefetch(cpu, running)

@@ -115,6 +115,9 @@ mod tests {
     fn a_stall_ends_even_if_the_system_is_never_empty() {
         let stalls = LastStall::new();
         stalls.record(Nanos(100.0), Nanos(110.0));
-        assert!(stalls.last().affects(Nanos(300.0), Nanos(310.0)) && !stalls.last().affects(Nanos(311.0), Nanos(320.0)));
+        assert!(
+            stalls.last().affects(Nanos(300.0), Nanos(310.0))
+                && !stalls.last().affects(Nanos(311.0), Nanos(320.0))
+        );
     }
 }

@@ -181,6 +181,22 @@ impl Block {
     }
 }
 
+/// The packets between two readings of the clock that met no stall.
+#[derive(Debug, Default)]
+pub(crate) struct SpanStats {
+    delay: Nanos,
+    /// Their number, by [`Situation::index`].
+    situations: [u32; Situation::COUNT],
+}
+
+impl SpanStats {
+    #[inline]
+    pub(crate) fn push(&mut self, delay: Nanos, situation: Situation) {
+        self.delay += delay;
+        self.situations[situation.index()] += 1;
+    }
+}
+
 /// The block that a worker is filling.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
@@ -195,23 +211,31 @@ impl Tally {
         Self { ends: BLOCK, ..Self::default() }
     }
 
-    /// Counts a packet that finished `delay` after it arrived and `service` after its service started
-    /// in `situation`, and whether the clock was read right before and after it.
+    /// Counts the delay of a packet that met no stall.
     #[inline]
-    pub(crate) fn finished(&mut self, delay: Nanos, service: Nanos, situation: Situation, is_alone: bool) {
+    pub(crate) fn finished(&mut self, delay: Nanos) {
         self.clean.push(delay.0);
-        self.block.clean.push(delay, service, situation);
-        if is_alone {
-            self.block.clean.alone[situation.index()].push(service);
-        }
     }
 
-    /// Records that `packets` packets shared the `time` between two readings of the clock.
+    /// Counts those of the `packets` packets between two readings of the clock that met no stall, each with the same time
+    /// in `service`.
     #[inline]
-    pub(crate) fn interpolated(&mut self, packets: u32, time: Nanos) {
-        let interpolated = &mut self.block.interpolated;
-        interpolated.packets += u64::from(packets);
-        interpolated.longest = interpolated.longest.max(time);
+    pub(crate) fn span(&mut self, finished: &SpanStats, service: Nanos, packets: u32) {
+        let Block { clean, interpolated, .. } = &mut self.block;
+        clean.delay += finished.delay;
+        let count = |all: &mut [Served; Situation::COUNT]| {
+            for (all, &packets) in all.iter_mut().zip(&finished.situations) {
+                all.packets += u64::from(packets);
+                all.time += service * f64::from(packets);
+            }
+        };
+        count(&mut clean.situations);
+        if packets == 1 {
+            count(&mut clean.alone);
+        } else if finished.situations != [0; Situation::COUNT] {
+            interpolated.packets += u64::from(packets);
+            interpolated.longest = interpolated.longest.max(service * f64::from(packets));
+        }
     }
 
     /// Records that the last packet spent `time` in the stack. It met no stall. If it followed another
@@ -224,7 +248,7 @@ impl Tally {
         }
     }
 
-    /// Like [`finished`](Self::finished), for a packet that met a stall.
+    /// Counts a packet that met a stall and finished `delay` after it arrived, with this time in `service`.
     #[cold]
     pub(crate) fn disturbed(&mut self, delay: Nanos, service: Nanos, situation: Situation) {
         self.disturbed.push(delay.0);

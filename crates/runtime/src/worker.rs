@@ -34,10 +34,10 @@ use crate::protocol::Protocol;
 use crate::shared::Shared;
 use crate::tally::Tally;
 use crate::work::Work;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{PoisonError, RwLockReadGuard};
 use batch::{Batch, MAX_BATCH};
 use span::Pace;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{PoisonError, RwLockReadGuard};
 use warmcore_linux::current_cpu;
 use warmcore_policy::Policy;
 use warmcore_policy::dispatch::Waiting;
@@ -62,8 +62,8 @@ pub(crate) struct Worker<'f, 'a, P, W> {
     shared: &'f Shared<'a, P, W>,
     protocol: Option<RwLockReadGuard<'f, Protocol>>,
     batch: Batch,
-    /// The batch before, empty.
-    spare: Batch,
+    /// The batch that was over last: not empty while the next one is got.
+    over: Batch,
     /// Most packets of a batch.
     most: usize,
     pace: Pace,
@@ -105,7 +105,7 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>> Worker<'f, 'a, P, W> {
             shared,
             protocol: None,
             batch: Batch::new(),
-            spare: Batch::new(),
+            over: Batch::new(),
             most: if P::HOME_ONLY { MAX_BATCH } else { MAX_SHARED_BATCH },
             pace: Pace::new(),
             // A stopwatch asks what one packet costs, and a conversation what time it is.
@@ -159,17 +159,17 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>> Worker<'f, 'a, P, W> {
     #[inline]
     fn finish(&mut self, now: Nanos) {
         let shared = self.shared;
-        let mut over = core::mem::replace(&mut self.batch, core::mem::take(&mut self.spare));
+        core::mem::swap(&mut self.batch, &mut self.over);
         let mut scheduler = shared.scheduler(self.id).lock();
-        let last = scheduler.report(over.processed());
+        scheduler.report(self.over.processed());
         self.receive_arrived(&mut scheduler, now);
-        if let Some(last) = last {
+        if let Some(last) = self.over.last() {
             scheduler.next_batch(self.id, last, now, self.most, self.batch.assignments_mut());
         }
         shared.queue(self.id).set_lookout(scheduler.lookout());
         drop(scheduler);
-        over.clear(|packet| self.recycle(packet.frame));
-        self.spare = over;
+        let Self { over, buffers, .. } = self;
+        over.clear(|packet| recycle(buffers, packet.frame));
         self.wake_others();
     }
 
@@ -239,11 +239,7 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>> Worker<'f, 'a, P, W> {
 
     #[inline]
     fn recycle(&mut self, frame: Frame) {
-        if let Frame::Held(buffer) = frame
-            && self.buffers.len() < MAX_FREE_BUFFERS
-        {
-            self.buffers.push(buffer);
-        }
+        recycle(&mut self.buffers, frame);
     }
 
     #[inline]
@@ -261,6 +257,17 @@ fn protocol<'g, 'f, P, W>(
     shared: &'f Shared<'_, P, W>,
 ) -> &'g Protocol {
     held.get_or_insert_with(|| shared.protocol.read().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Keeps the buffer of `frame` for another one.
+#[inline]
+#[expect(clippy::vec_box, reason = "buffers go with packets, which are small")]
+fn recycle(buffers: &mut Vec<Box<Buffer>>, frame: Frame) {
+    if let Frame::Held(buffer) = frame
+        && buffers.len() < MAX_FREE_BUFFERS
+    {
+        buffers.push(buffer);
+    }
 }
 
 /// The message of a panic.

@@ -6,6 +6,7 @@ use crate::counters::Counters;
 use crate::directory::{CloseError, Directory, OpenError};
 use crate::discipline::Unshared;
 use crate::drop_reason::DropReason;
+use crate::entered::Entered;
 use crate::flow::{Flow, FlowKey};
 use crate::layers::{Layers, References, StreamState, protocol};
 use crate::message::{Delivery, Message};
@@ -143,6 +144,16 @@ impl IndependentStacks {
         let stack = self.stacks.get(stack.index()).ok_or(DropReason::LinkNoSession)?;
         pool.lend(|segment| stack.lock().ascend(&mut Message::new(frame, segment), deliver))
             .unwrap_or_else(|| Err(stack.lock().dropped(DropReason::PoolExhausted)))
+    }
+
+    /// Enters `stack` for several frames, with a segment of `pool`. The stack is locked until that is dropped.
+    ///
+    /// # Errors
+    /// There is no such stack, and so no session for any frame.
+    #[inline]
+    pub fn enter<'a>(&'a self, stack: StackId, pool: &'a Pool) -> Result<Entered<'a>, DropReason> {
+        let stack = self.stacks.get(stack.index()).ok_or(DropReason::LinkNoSession)?;
+        Ok(Entered::independent(stack.lock(), pool))
     }
 
     /// Receives one frame of a conversation in `stack`, which is locked meanwhile. See

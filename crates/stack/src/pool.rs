@@ -70,8 +70,13 @@ impl Pool {
     /// Returns `None`, without calling `borrower`, if no segment is free.
     #[inline]
     pub fn lend<R>(&self, borrower: impl FnOnce(&mut Segment) -> R) -> Option<R> {
-        let mut loan = Loan { pool: self, segment: self.acquire() };
-        loan.segment.as_deref_mut().map(borrower)
+        self.borrow().segment().map(borrower)
+    }
+
+    /// Acquires a segment, if one is free.
+    #[inline]
+    pub(crate) fn borrow(&self) -> Loan<'_> {
+        Loan { pool: self, segment: self.acquire() }
     }
 
     /// Number of free segments.
@@ -117,9 +122,17 @@ impl Pool {
 }
 
 /// A segment on loan; dropping this gives it back.
-struct Loan<'a> {
+pub(crate) struct Loan<'a> {
     pool: &'a Pool,
     segment: Option<Box<Segment>>,
+}
+
+impl Loan<'_> {
+    /// The segment; `None` if none was free.
+    #[inline]
+    pub(crate) fn segment(&mut self) -> Option<&mut Segment> {
+        self.segment.as_deref_mut()
+    }
 }
 
 impl Drop for Loan<'_> {

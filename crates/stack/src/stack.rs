@@ -6,6 +6,7 @@ use crate::counters::Counters;
 use crate::directory::{CloseError, Directory, OpenError};
 use crate::discipline::{Discipline, SpinLocked, Unshared};
 use crate::drop_reason::DropReason;
+use crate::entered::Entered;
 use crate::flow::{Flow, FlowKey};
 use crate::layers::{Layers, References, StreamState, protocol};
 use crate::message::{Delivery, Message};
@@ -25,6 +26,15 @@ pub type LockingStack = Stack<SpinLocked>;
 pub struct Stack<D: Discipline> {
     layers: Layers<D>,
     streams: Directory<()>,
+}
+
+impl Stack<SpinLocked> {
+    /// Enters the stack for several frames, with a segment of `pool`.
+    #[inline]
+    #[must_use]
+    pub fn enter<'a>(&'a self, pool: &'a Pool) -> Entered<'a> {
+        Entered::locking(&self.layers, pool)
+    }
 }
 
 impl<D: Discipline> Stack<D> {

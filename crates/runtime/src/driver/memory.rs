@@ -242,10 +242,19 @@ impl Queue for Schedule {
     #[inline]
     fn receive(&mut self, now: Nanos, limit: usize, sink: &mut dyn FnMut(Incoming<'_>)) -> usize {
         let mut taken = 0;
+        if self.saturating {
+            while taken < limit && !self.packets.is_empty() {
+                let rest = &self.packets[self.next..];
+                let slice = &rest[..rest.len().min(limit - taken)];
+                slice.iter().for_each(|packet| sink(Incoming { at: now, bytes: Bytes::Prepared(packet.frame) }));
+                taken += slice.len();
+                self.next = (self.next + slice.len()) % self.packets.len();
+            }
+            return taken;
+        }
         while taken < limit && self.at <= now {
-            let at = if self.saturating { now } else { self.at };
             let Some(packet) = self.packets.get(self.next) else { break };
-            sink(Incoming { at, bytes: Bytes::Prepared(packet.frame) });
+            sink(Incoming { at: self.at, bytes: Bytes::Prepared(packet.frame) });
             self.advance();
             taken += 1;
         }

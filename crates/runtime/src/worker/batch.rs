@@ -25,6 +25,11 @@ impl Batch {
         self.assignments.is_empty()
     }
 
+    #[inline]
+    pub(super) fn len(&self) -> usize {
+        self.assignments.len()
+    }
+
     /// Whether all packets were processed.
     #[inline]
     pub(super) fn is_processed(&self) -> bool {
@@ -37,16 +42,22 @@ impl Batch {
         &mut self.assignments
     }
 
+    /// The packet that is processed last.
+    #[inline]
+    pub(super) fn last(&self) -> Option<&Assignment> {
+        self.assignments.last()
+    }
+
     /// The packets that are still to be processed.
     #[inline]
     pub(super) fn upcoming(&self) -> &[Assignment] {
         &self.assignments[self.ended.len()..]
     }
 
-    /// The next packet ended at `at`.
+    /// The next packets ended at these times.
     #[inline]
-    pub(super) fn end_next(&mut self, at: Nanos) {
-        self.ended.push(at);
+    pub(super) fn end_next(&mut self, at: impl Iterator<Item = Nanos>) {
+        self.ended.extend(at);
     }
 
     /// The packets that were processed, with their end times.

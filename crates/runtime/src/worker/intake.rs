@@ -74,8 +74,24 @@ impl<P: Policy, W: Waiting<Job = Packet>> Worker<'_, '_, P, W> {
     }
 
     /// Admits `packet` to this worker's scheduler.
-    #[inline]
+    #[inline(always)]
     pub(super) fn admit(&mut self, scheduler: &mut Scheduler<P, W>, packet: Packet) {
+        let Self { id, shared, most, batch, over, .. } = self;
+        if scheduler.held() < shared.capacity
+            && batch.len() < *most
+            && let Some(running) = batch.last().or(over.last())
+            && scheduler.passes(*id, &packet, running)
+        {
+            let assignment = scheduler.pass(*id, packet, running.thread);
+            batch.assignments_mut().push(assignment);
+        } else {
+            self.decide(scheduler, packet);
+        }
+    }
+
+    /// Lets the policy assign `packet`.
+    #[inline(never)]
+    fn decide(&mut self, scheduler: &mut Scheduler<P, W>, packet: Packet) {
         if scheduler.held() >= self.shared.capacity {
             self.tally.overflowed(1);
             return self.recycle(packet.frame);

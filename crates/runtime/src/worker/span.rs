@@ -13,11 +13,11 @@ use crate::handler::Context;
 use crate::packet::Packet;
 use crate::scheduler::Assignment;
 use crate::stopwatch::Stopwatch;
+use crate::tally::SpanStats;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use warmcore_policy::Policy;
 use warmcore_policy::dispatch::Waiting;
-use warmcore_stack::Delivery;
 use warmcore_units::{Nanos, StreamId};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// How long a span may take.
 const LONGEST: Nanos = Nanos(2e3);
@@ -123,9 +123,16 @@ impl<P: Policy, W: Waiting<Job = Packet>> Worker<'_, '_, P, W> {
         let start = watch.map(|watch| (watch.read)());
         let processed = thread.run(|| {
             catch_unwind(AssertUnwindSafe(|| {
-                while let Some(Assignment { packet, stack, .. }) = upcoming.get(span.packets as usize)
+                let Some(&Assignment { stack, thread, .. }) = upcoming.get(span.packets as usize) else {
+                    return;
+                };
+                // A conversation locks the stack itself.
+                let mut entered = (!shared.converses).then(|| protocol.enter(stack, pool));
+                while let Some(next) = upcoming.get(span.packets as usize)
+                    && (next.stack, next.thread) == (stack, thread)
                     && may_go_on(shared.control)
                 {
+                    let Assignment { packet, .. } = next;
                     if shared.streams.has_failed(packet.stream) {
                         tally.failed();
                         span.packets += 1;
@@ -133,14 +140,16 @@ impl<P: Policy, W: Waiting<Job = Packet>> Worker<'_, '_, P, W> {
                     }
                     let frame = shared.bytes(&packet.frame);
                     shared.calls.begin(id, packet.stream, last_reading);
-                    let received = if shared.converses {
-                        let now = conversation::since_start(last_reading);
-                        let packet = conversation::Arrived { now, stack: *stack, pool, frame };
-                        conversation::receive(protocol, shared.handler, &packet, exchange, (cpu, id.0))
-                    } else {
-                        let deliver =
-                            |delivery: Delivery<'_>| shared.handler.deliver(&delivery, &mut context);
-                        protocol.receive(*stack, pool, frame, deliver)
+                    let received = match &mut entered {
+                        Some(Ok(entered)) => {
+                            entered.receive(frame, |delivery| shared.handler.deliver(&delivery, &mut context))
+                        }
+                        Some(Err(reason)) => Err(*reason),
+                        None => {
+                            let now = conversation::since_start(last_reading);
+                            let packet = conversation::Arrived { now, stack, pool, frame };
+                            conversation::receive(protocol, shared.handler, &packet, exchange, (cpu, id.0))
+                        }
                     };
                     match received {
                         Ok(()) => span.delivered |= 1 << span.packets,
@@ -176,32 +185,36 @@ impl<P: Policy, W: Waiting<Job = Packet>> Worker<'_, '_, P, W> {
     #[inline]
     fn count(&mut self, span: &Span, begun: Nanos, ended: Nanos) {
         let Self { shared, batch, tally, .. } = self;
+        if span.packets == 0 {
+            return;
+        }
         let reading = span.stack.and(shared.stopwatch).map_or(Nanos::ZERO, |watch| watch.overhead);
-        let service = (ended - begun - reading) / f64::from(span.packets.max(1));
-        let (is_alone, stall) = (span.packets == 1, shared.stalled.last());
-        let mut at = begun;
-        for number in 0..span.packets {
-            at = if number + 1 == span.packets { ended } else { at + service };
-            if span.delivered & 1 << number != 0
-                && let Some(Assignment { packet, situation, .. }) = batch.upcoming().first()
-            {
-                let delay = at - packet.arrived - reading;
-                if stall.affects(packet.arrived, ended) {
-                    tally.disturbed(delay, service, *situation);
-                } else {
-                    tally.finished(delay, service, *situation, is_alone);
-                    if let Some(stack) = span.stack {
-                        let packet_overhead = self.last_ended.map(|last| ended - last - reading - stack);
-                        tally.timed(stack, *situation, packet_overhead);
-                    }
-                }
-                shared.streams.processed(self.id, packet.stream);
+        let service = (ended - begun - reading) / f64::from(span.packets);
+        let end_of = |number: u32| {
+            if number + 1 == span.packets { ended } else { begun + service * f64::from(number + 1) }
+        };
+        let stall = shared.stalled.last();
+        let mut clean = SpanStats::default();
+        let upcoming = &batch.upcoming()[..span.packets as usize];
+        for (number, Assignment { packet, situation, .. }) in (0..span.packets).zip(upcoming) {
+            if span.delivered & 1 << number == 0 {
+                continue;
             }
-            batch.end_next(at);
+            let delay = end_of(number) - packet.arrived - reading;
+            if stall.affects(packet.arrived, ended) {
+                tally.disturbed(delay, service, *situation);
+            } else {
+                tally.finished(delay);
+                clean.push(delay, *situation);
+                if let Some(stack) = span.stack {
+                    let packet_overhead = self.last_ended.map(|last| ended - last - reading - stack);
+                    tally.timed(stack, *situation, packet_overhead);
+                }
+            }
+            shared.streams.processed(self.id, packet.stream);
         }
-        if !is_alone && !stall.affects(begun, ended) {
-            tally.interpolated(span.packets, ended - begun);
-        }
+        tally.span(&clean, service, span.packets);
+        batch.end_next((0..span.packets).map(end_of));
     }
 
     /// The stopwatch, if the next packet is to be timed.

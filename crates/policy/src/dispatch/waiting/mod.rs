@@ -97,6 +97,13 @@ pub trait Waiting: Send {
         None
     }
 
+    /// Whether `job`, if it arrived now at a policy by which packets are processed at home only, would be the next one
+    /// that `cpu`, its home, takes after `running`.
+    fn passes(&self, cpu: CpuId, job: &Self::Job, running: &Self::Job) -> bool {
+        let _ = (cpu, job, running);
+        false
+    }
+
     /// Takes the next job from the queue of `at`; `finished` is the job that the processor ran last.
     fn take(&mut self, at: CpuId, finished: Option<&Self::Job>) -> Option<Self::Job>;
 }
@@ -114,6 +121,11 @@ impl<J> FifoQueues<J> {
             Queues::PerProcessor => processors,
         };
         Self { queues: (0..count).map(|_| VecDeque::new()).collect() }
+    }
+
+    #[inline]
+    fn is_empty(&self, queue: CpuId) -> bool {
+        self.queues[queue.index()].is_empty()
     }
 
     #[inline]

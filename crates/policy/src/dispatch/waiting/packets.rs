@@ -72,6 +72,11 @@ impl<J: Job> Waiting for PacketQueues<J> {
     }
 
     #[inline]
+    fn passes(&self, cpu: CpuId, job: &J, _running: &J) -> bool {
+        self.home(job) == cpu && self.queues.is_empty(cpu)
+    }
+
+    #[inline]
     fn take(&mut self, at: CpuId, _finished: Option<&J>) -> Option<J> {
         self.queues.get_mut(at).pop_front()
     }

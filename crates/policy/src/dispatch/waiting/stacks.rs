@@ -97,6 +97,12 @@ impl<J: Job> Waiting for StackQueues<J> {
     }
 
     #[inline]
+    fn passes(&self, _cpu: CpuId, job: &J, running: &J) -> bool {
+        let stack = self.stack_of(job);
+        stack == self.stack_of(running) && self.stacks[stack].backlog.is_empty()
+    }
+
+    #[inline]
     fn take(&mut self, at: CpuId, _finished: Option<&J>) -> Option<J> {
         self.queues.get_mut(at).pop_front()
     }
