@@ -71,6 +71,6 @@ pub enum Closed {
     Stopped,
     /// The peer closed or reset its connection.
     ByPeer,
-    /// The peer sent what is no request, or a longer one than allowed.
-    Invalid,
+    /// The peer sent what is no request, or a longer one than allowed; says what was wrong.
+    Invalid(&'static str),
 }

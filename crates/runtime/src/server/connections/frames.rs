@@ -29,7 +29,7 @@ pub enum Frame {
     Whole(usize),
     /// The beginning of a request.
     Partial,
-    /// No request: the connection is closed. Says why.
+    /// No request: the connection is closed, and its [handler told](super::Closed::Invalid) why.
     Invalid(&'static str),
 }
 
@@ -42,8 +42,8 @@ pub(super) enum Cut {
     Partial(usize),
     /// A request that is longer than allowed.
     TooLong,
-    /// No request.
-    Invalid,
+    /// No request: why.
+    Invalid(&'static str),
 }
 
 impl Frames {
@@ -87,8 +87,11 @@ impl Frames {
                     }
                     Ok(Frame::Partial) if length < longest => Cut::Partial(1),
                     Ok(Frame::Partial) => Cut::TooLong,
-                    // A function that finds more than there is, or a request of nothing again and again, is wrong.
-                    Ok(Frame::Whole(_) | Frame::Invalid(_)) | Err(_) => Cut::Invalid,
+                    Ok(Frame::Invalid(why)) => Cut::Invalid(why),
+                    Ok(Frame::Whole(_)) => Cut::Invalid(
+                        "the function of the frames found a request of no bytes, or of more than there are",
+                    ),
+                    Err(_) => Cut::Invalid("the function of the frames panicked"),
                 }
             }
         }

@@ -11,6 +11,8 @@ use warmcore_linux::net::connections::Received;
 /// How long a peer may take to acknowledge what was sent, and how often it is looked at, in nanoseconds.
 const LIMIT: u64 = 2_000_000_000;
 const LOOK: u64 = 2_000_000;
+/// Bytes that are thrown away at once, at least.
+const ROOM: usize = 16 << 10;
 
 /// Connections that end.
 #[derive(Default)]
@@ -41,7 +43,7 @@ fn is_done(stream: &Stream, buffer: &mut Vec<u8>) -> bool {
     let connection = stream.connection();
     buffer.clear();
     // As much as the buffer takes each time: a peer that never stops is looked at again.
-    match connection.receive(buffer, 1) {
+    match connection.receive(buffer, ROOM) {
         Ok(Received::End) | Err(_) => return true,
         Ok(Received::Bytes(_) | Received::Nothing) => {}
     }

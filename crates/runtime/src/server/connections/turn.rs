@@ -150,11 +150,11 @@ impl<S, H> Service<S, H, Connections> {
                 }
                 Cut::TooLong => {
                     local.counts.too_long += 1;
-                    self.end(local, beside, Some(Closed::Invalid));
+                    self.end(local, beside, Some(Closed::Invalid("the request is too long")));
                 }
-                Cut::Invalid => {
+                Cut::Invalid(why) => {
                     local.counts.invalid += 1;
-                    self.end(local, beside, Some(Closed::Invalid));
+                    self.end(local, beside, Some(Closed::Invalid(why)));
                 }
             }
         }

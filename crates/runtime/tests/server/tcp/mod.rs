@@ -1,9 +1,16 @@
 //! Servers of connections.
 
+mod choice;
+mod end;
 mod exchange;
+mod flows;
+mod frames;
+mod limits;
+mod timers;
+mod trouble;
 
 use crate::LONG;
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use warmcore_runtime::server::{Frames, Running, Server};
 
@@ -35,4 +42,19 @@ fn receive(client: &mut TcpStream) -> Vec<u8> {
 fn ask(client: &mut TcpStream, request: &[u8]) -> Vec<u8> {
     client.write_all(&framed(request)).unwrap();
     receive(client)
+}
+
+/// Waits for the end of a connection. Returns what arrived before.
+fn rest(client: &mut TcpStream) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    client.read_to_end(&mut bytes).unwrap_or_else(|error| panic!("no end: {error}"));
+    bytes
+}
+
+/// Waits until the server ended or reset the connection.
+fn assert_over(client: &mut TcpStream) {
+    let read = client.read(&mut [0; 100]);
+    let is_over =
+        read.as_ref().map_or_else(|error| error.kind() == ErrorKind::ConnectionReset, |&read| read == 0);
+    assert!(is_over, "{read:?}");
 }
