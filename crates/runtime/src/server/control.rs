@@ -2,6 +2,7 @@
 
 use super::counts::{Counts, Published};
 use super::flows::NEVER;
+use super::transport::OpenPort;
 use core::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use core::time::Duration;
 use crossbeam_utils::CachePadded;
@@ -9,13 +10,12 @@ use std::net::SocketAddr;
 use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 use warmcore_linux::ThreadNumber;
-use warmcore_linux::net::sockets::Port;
 use warmcore_units::{CpuId, Nanos};
 
 /// The shared part of a server.
 #[derive(Debug)]
 pub(super) struct Control {
-    pub(super) port: Port,
+    pub(super) port: OpenPort,
     begun: Instant,
     /// Open flows.
     pub(super) open: AtomicUsize,
@@ -27,7 +27,7 @@ pub(super) struct Control {
 }
 
 impl Control {
-    pub(super) fn new(port: Port, cpus: impl IntoIterator<Item = Option<CpuId>>) -> Self {
+    pub(super) fn new(port: OpenPort, cpus: impl IntoIterator<Item = Option<CpuId>>) -> Self {
         Self {
             port,
             begun: Instant::now(),

@@ -7,6 +7,7 @@ use super::flows::Flows;
 use super::handler::Handler;
 use super::running::{Event, Page, Running};
 use super::service::{Local, Service, message};
+use super::transport::{Destination, OpenPort, SocketSource, Source};
 use super::worker;
 use crate::from_scenario::usable_cores;
 use crate::metrics::Endpoint;
@@ -15,7 +16,7 @@ use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
-use warmcore_linux::net::sockets::{Batch, Port, PortOptions, WorkerSocket};
+use warmcore_linux::net::sockets::{Batch, Port, PortOptions};
 use warmcore_linux::{affinity, pin_to};
 use warmcore_units::CpuId;
 
@@ -26,52 +27,104 @@ pub(super) fn launch<S: Send + 'static, W: 'static>(
     told: mpsc::Sender<Event>,
     events: mpsc::Receiver<Event>,
 ) -> Result<Running, ServerError> {
-    let Server { options, make_state, make_worker } = server;
+    let options = server.options.clone();
     let cpus = cpus(&options)?;
     let workers = cpus.len();
-    let endpoint = options.metrics.map(Endpoint::bind).transpose()?;
-    let port_options = PortOptions { receive_buffer: Some(options.receive_buffer), ..PortOptions::default() };
-    let (port, sockets) = Port::open(options.address, &options.policy.sharing(&cpus), workers, port_options)?;
-    // A flow has a worker where the port keeps it there. Otherwise a thread of its own calls timers.
-    let by_worker = options.policy.keeps_order();
-    let timekeeper = (!by_worker).then(|| (None, port.sender()));
-    let threads: Vec<(Option<CpuId>, WorkerSocket)> =
-        cpus.into_iter().map(Some).zip(sockets).chain(timekeeper).collect();
-    let control = Arc::new(Control::new(port, threads.iter().map(|(cpu, _)| *cpu)));
-    let service = Arc::new(Service {
-        handler,
-        make_state,
-        flows: Flows::new(workers, by_worker, options.idle),
-        max_flows: options.flows,
-        control: Arc::clone(&control),
-    });
-    let mut running = Running {
-        control,
-        events,
-        threads: Vec::new(),
-        workers,
-        drain: options.drain,
-        page: None,
-        died: None,
-        signalled: false,
+    let start =
+        Start { server, handler, told, events, cpus, page: options.metrics.map(Endpoint::bind).transpose()? };
+    let sharing = options.policy.sharing(&start.cpus);
+    let keeps_order = options.policy.keeps_order();
+    let Some(below) = options.below else {
+        let port_options =
+            PortOptions { receive_buffer: Some(options.receive_buffer), ..PortOptions::default() };
+        let (port, sockets) = Port::open(options.address, &sharing, workers, port_options)?;
+        let datagrams = if options.policy.is_shared() { 1 } else { Batch::MOST };
+        let ends = sockets.into_iter().map(|socket| {
+            let destination = Destination::Socket(socket.clone());
+            (destination, move || SocketSource { socket, batch: Batch::new(datagrams, options.longest) })
+        });
+        let sender = Destination::Socket(port.sender());
+        return start.threads(OpenPort::Sockets(port), ends.collect(), keeps_order, sender);
     };
-    for (number, (cpu, socket)) in threads.into_iter().enumerate() {
-        let begin = Begin { number, cpu, socket, make_worker: Arc::clone(&make_worker), told: told.clone() };
-        // If it fails, those that have started end with the port.
-        let thread = begin
-            .spawn(Arc::clone(&service), &options)
-            .map_err(|source| ServerError::Thread { worker: number, source })?;
-        running.threads.push(Some(thread));
-    }
-    if let Some(endpoint) = endpoint {
-        let page = page(endpoint, &running.control);
-        running.page = Some(page.map_err(|source| ServerError::Thread { worker: workers, source })?);
-    }
-    match running.wait_until_ready() {
-        None => Ok(running),
-        Some((worker, message)) => {
-            let _ = running.stop();
-            Err(ServerError::Died { worker, message })
+    let port = below.open(&sharing, workers, options.receive_buffer)?;
+    let ends = (0..workers).map(|number| {
+        let receiver = port.receiver(number, workers, options.longest);
+        (Destination::Link(receiver.sender()), move || receiver)
+    });
+    let (ends, sender) = (ends.collect(), Destination::Link(port.sender()));
+    let keeps_order = keeps_order && (workers == 1 || below.device.keeps_flows());
+    start.threads(OpenPort::Interface(port), ends, keeps_order, sender)
+}
+
+/// What a server starts with, whatever it receives from.
+struct Start<S, W, H> {
+    server: Server<S, W>,
+    handler: H,
+    told: mpsc::Sender<Event>,
+    events: mpsc::Receiver<Event>,
+    /// Of each worker.
+    cpus: Vec<CpuId>,
+    page: Option<Endpoint>,
+}
+
+impl<S: Send + 'static, W: 'static, H: Handler<S, W> + 'static> Start<S, W, H> {
+    /// Starts a thread for each of `ends`: what it sends to, and what makes its source, on the thread itself. Flows have
+    /// a worker where the port keeps them there (`by_worker`). Otherwise a thread of its own calls timers, which sends to
+    /// `sender`.
+    fn threads<R: Source>(
+        self,
+        port: OpenPort,
+        ends: Vec<(Destination, impl FnOnce() -> R + Send + 'static)>,
+        by_worker: bool,
+        sender: Destination,
+    ) -> Result<Running, ServerError> {
+        let Self { server, handler, told, events, cpus, page: endpoint } = self;
+        let Server { options, make_state, make_worker } = server;
+        let workers = cpus.len();
+        let timekeeper = (!by_worker).then_some((None, sender, None));
+        let threads: Vec<_> = cpus
+            .into_iter()
+            .zip(ends)
+            .map(|(cpu, (destination, source))| (Some(cpu), destination, Some(source)))
+            .chain(timekeeper)
+            .collect();
+        let control = Arc::new(Control::new(port, threads.iter().map(|(cpu, ..)| *cpu)));
+        let service = Arc::new(Service {
+            handler,
+            make_state,
+            flows: Flows::new(workers, by_worker, options.idle),
+            max_flows: options.flows,
+            control: Arc::clone(&control),
+        });
+        let mut running = Running {
+            control,
+            events,
+            threads: Vec::new(),
+            workers,
+            drain: options.drain,
+            page: None,
+            died: None,
+            signalled: false,
+        };
+        for (number, (cpu, destination, source)) in threads.into_iter().enumerate() {
+            let (make_worker, told) = (Arc::clone(&make_worker), told.clone());
+            let begin = Begin { number, cpu, destination, source, make_worker, told };
+            // If it fails, those that have started end with the port.
+            let thread = begin
+                .spawn(Arc::clone(&service), options.stack_size)
+                .map_err(|source| ServerError::Thread { worker: number, source })?;
+            running.threads.push(Some(thread));
+        }
+        if let Some(endpoint) = endpoint {
+            let page = page(endpoint, &running.control);
+            running.page = Some(page.map_err(|source| ServerError::Thread { worker: workers, source })?);
+        }
+        match running.wait_until_ready() {
+            None => Ok(running),
+            Some((worker, message)) => {
+                let _ = running.stop();
+                Err(ServerError::Died { worker, message })
+            }
         }
     }
 }
@@ -84,36 +137,40 @@ fn cpus(options: &Options) -> Result<Vec<CpuId>, ServerError> {
         (Err(error), None) => return Err(error.into()),
         _ => affinity::mask().map(|mask| mask.iter().collect()).unwrap_or_default(),
     };
-    let workers = options.workers.unwrap_or(cores.len());
+    let workers = match (options.workers, &options.below) {
+        (Some(workers), _) => workers,
+        (None, Some(below)) => cores.len().min(below.most_workers()?),
+        (None, None) => cores.len(),
+    };
     options.check(workers)?;
     Ok(cores.into_iter().cycle().take(workers).collect())
 }
 
 /// What a thread begins with.
-struct Begin<W> {
+struct Begin<W, F> {
     number: usize,
     /// Its cpu; none is the timekeeper's.
     cpu: Option<CpuId>,
-    socket: WorkerSocket,
+    destination: Destination,
+    /// Makes what it receives from; the timekeeper receives nothing.
+    source: Option<F>,
     make_worker: MakeWorker<W>,
     told: mpsc::Sender<Event>,
 }
 
-impl<W: 'static> Begin<W> {
+impl<W: 'static, R: Source, F: FnOnce() -> R + Send + 'static> Begin<W, F> {
     /// Starts the thread. When it ends, it says so; if it dies, it closes the port, so that all others end.
-    fn spawn<S, H>(self, service: Arc<Service<S, H>>, options: &Options) -> io::Result<JoinHandle<()>>
+    fn spawn<S, H>(self, service: Arc<Service<S, H>>, stack_size: usize) -> io::Result<JoinHandle<()>>
     where
         S: Send + 'static,
         H: Handler<S, W> + 'static,
     {
-        let datagrams = if options.policy.is_shared() { 1 } else { Batch::MOST };
-        let longest = options.longest;
         let thread = thread::Builder::new().name(format!("server-{}", self.number));
-        thread.stack_size(options.stack_size).spawn(move || {
+        thread.stack_size(stack_size).spawn(move || {
             let (number, told) = (self.number, self.told.clone());
             let record = &service.control.threads[number];
             record.started();
-            let done = catch_unwind(AssertUnwindSafe(|| self.run(&service, datagrams, longest)));
+            let done = catch_unwind(AssertUnwindSafe(|| self.run(&service)));
             let done = done.unwrap_or_else(|payload| Err(message(&*payload).to_owned()));
             record.ended();
             if done.is_err() {
@@ -125,22 +182,17 @@ impl<W: 'static> Begin<W> {
         })
     }
 
-    fn run<S, H: Handler<S, W>>(
-        self,
-        service: &Service<S, H>,
-        datagrams: usize,
-        longest: usize,
-    ) -> Result<(), String> {
-        let Self { number, cpu, socket, make_worker, told } = self;
+    fn run<S, H: Handler<S, W>>(self, service: &Service<S, H>) -> Result<(), String> {
+        let Self { number, cpu, destination, source, make_worker, told } = self;
         let _pinned = cpu.map(pin_to).transpose().map_err(|error| error.to_string())?;
-        let local = Local::new(number, make_worker(number), socket.clone());
-        if cpu.is_none() {
+        let local = Local::new(number, make_worker(number), destination);
+        let Some(source) = source else {
             worker::keep_time(service, local);
             return Ok(());
-        }
-        let batch = Batch::new(datagrams, longest);
+        };
+        let source = source();
         let _ = told.send(Event::Ready);
-        worker::work(service, local, socket, batch)
+        worker::work(service, local, source)
     }
 }
 

@@ -1,9 +1,10 @@
 //! What a handler can do besides changing its flow's state.
 
+use super::transport::Destination;
 use core::fmt;
 use core::time::Duration;
 use std::net::{IpAddr, SocketAddr};
-use warmcore_linux::net::sockets::{Outbox, Sent, WorkerSocket};
+use warmcore_linux::net::sockets::{Outbox, Sent};
 
 /// Answers a request, sends to others, and sets the flow's timer.
 ///
@@ -73,7 +74,7 @@ impl<W> fmt::Debug for Reply<'_, W> {
 
 /// What a thread of the server sends.
 pub(super) struct Out {
-    pub(super) socket: WorkerSocket,
+    destination: Destination,
     pub(super) outbox: Outbox,
     pub(super) sent: Sent,
     /// How much of the outbox is from before the handler's call.
@@ -81,8 +82,8 @@ pub(super) struct Out {
 }
 
 impl Out {
-    pub(super) fn new(socket: WorkerSocket) -> Self {
-        Self { socket, outbox: Outbox::default(), sent: Sent::default(), mark: 0 }
+    pub(super) fn new(destination: Destination) -> Self {
+        Self { destination, outbox: Outbox::default(), sent: Sent::default(), mark: 0 }
     }
 
     fn push(&mut self, bytes: &[u8], to: SocketAddr, from: Option<IpAddr>) {
@@ -106,7 +107,7 @@ impl Out {
     pub(super) fn flush(&mut self) {
         self.mark = 0;
         if !self.outbox.is_empty() {
-            let Sent { sent, refused } = self.socket.send(&mut self.outbox);
+            let Sent { sent, refused } = self.destination.send(&mut self.outbox);
             self.sent.sent += sent;
             self.sent.refused += refused;
         }

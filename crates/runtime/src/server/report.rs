@@ -20,6 +20,9 @@ pub struct Report {
     pub flows: usize,
     /// Datagrams that the kernel dropped before a worker received them: the receive buffer was full. Up to 2^32.
     pub dropped: u64,
+    /// Frames for the server that were no valid datagram, or a fragment. Only [on an interface](super::Server::on_interface):
+    /// what comes to a socket the kernel has checked.
+    pub refused: u64,
 }
 
 /// What a worker has done.
@@ -45,7 +48,8 @@ impl Report {
             elapsed: control.elapsed(),
             workers: control.threads.iter().map(|thread| worker(thread)).collect(),
             flows: control.open.load(Ordering::Relaxed),
-            dropped: control.port.dropped().into_iter().map(u64::from).sum(),
+            dropped: control.port.dropped(),
+            refused: control.port.refused(),
         }
     }
 
@@ -68,6 +72,7 @@ impl Report {
     /// | `warmcore_server_flows_total` | worker, cpu, event | flows opened, expired, evicted, closed |
     /// | `warmcore_server_flows` | | flows open |
     /// | `warmcore_server_dropped_total` | | datagrams dropped by the kernel |
+    /// | `warmcore_server_refused_total` | | frames on an interface that were no valid datagram |
     /// | `warmcore_server_busy_seconds_total` | worker, cpu | processor time, system calls included |
     /// | `warmcore_server_seconds` | | since the start |
     #[must_use]
@@ -107,6 +112,12 @@ impl Report {
                 "Datagrams dropped by the kernel.",
                 count,
                 counter(self.dropped as f64, Vec::new()),
+            ),
+            one(
+                "warmcore_server_refused_total",
+                "Frames that were no valid datagram.",
+                count,
+                counter(self.refused as f64, Vec::new()),
             ),
             one(
                 "warmcore_server_seconds",

@@ -206,7 +206,7 @@ impl Sender {
     /// Sends `bytes` to `peer`, whether there is a flow or not. Returns whether the kernel accepted it; not once the
     /// server has stopped. On a server of all addresses the kernel chooses the one it leaves from.
     pub fn send(&self, peer: SocketAddr, bytes: &[u8]) -> bool {
-        self.0.upgrade().is_some_and(|control| control.port.send(bytes, peer, None).sent == 1)
+        self.0.upgrade().is_some_and(|control| control.port.send(bytes, peer))
     }
 }
 

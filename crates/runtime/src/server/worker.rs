@@ -6,16 +6,17 @@ use super::flows::NEVER;
 use super::handler::Handler;
 use super::reply::Out;
 use super::service::{Local, Service};
+use super::transport::{Destination, Source};
 use core::sync::atomic::Ordering;
 use core::time::Duration;
-use warmcore_linux::net::sockets::{Batch, Datagram, Received, WorkerSocket};
+use warmcore_linux::net::sockets::{Batch, Datagram, Received};
 
 /// What a batch may take, so that the first reply in it does not wait long for the last.
 const BATCH_TIME: u64 = 100_000;
 
 impl<W> Local<W> {
-    pub(super) fn new(number: usize, worker: W, socket: WorkerSocket) -> Self {
-        Self { number, worker, out: Out::new(socket), counts: Counts::default() }
+    pub(super) fn new(number: usize, worker: W, destination: Destination) -> Self {
+        Self { number, worker, out: Out::new(destination), counts: Counts::default() }
     }
 
     /// Sends what is to be sent, and lets others read the counts.
@@ -32,12 +33,11 @@ impl<W> Local<W> {
 /// Receives and handles requests until the port is closed and its queue is empty.
 ///
 /// # Errors
-/// The error of the kernel that made receiving impossible.
+/// Why nothing can be received any more.
 pub(super) fn work<S, W, H: Handler<S, W>>(
     service: &Service<S, H>,
     mut local: Local<W>,
-    mut socket: WorkerSocket,
-    mut batch: Batch,
+    mut source: impl Source,
 ) -> Result<(), String> {
     let (control, shard) = (&service.control, local.number);
     let by_worker = service.flows.are_by_worker();
@@ -45,22 +45,19 @@ pub(super) fn work<S, W, H: Handler<S, W>>(
     loop {
         if by_worker {
             let next = service.flows.lock(shard).next_time();
-            let timeout = timeout(next, control);
-            socket.set_timeout(timeout).map_err(|error| format!("cannot set a timeout: {error}"))?;
+            source.set_timeout(timeout(next, control))?;
         }
-        match socket.receive(&mut batch) {
-            Ok(Received::Closed) => break,
-            Ok(Received::Nothing | Received::Datagrams(_)) => {}
-            Err(error) => return Err(format!("cannot receive: {error}")),
+        if source.receive()? == Received::Closed {
+            break;
         }
         let now = control.now();
-        let count = batch.datagrams().map(|datagram| handle(service, &mut local, &datagram, now)).count();
+        let count = source.datagrams().map(|datagram| handle(service, &mut local, &datagram, now)).count();
         if by_worker {
             service.keep_time(&mut local, shard, now);
         }
         local.finish_batch(control);
         if by_worker {
-            batch.set_limit(pace.next_limit(count, control.now() - now));
+            source.set_limit(pace.next_limit(count, control.now() - now));
         }
     }
     if by_worker {
@@ -102,13 +99,9 @@ pub(super) fn keep_time<S, W, H: Handler<S, W>>(service: &Service<S, H>, mut loc
     local.finish_batch(control);
 }
 
-/// How long a worker may wait if something is due at `next`: a power of two of milliseconds, so that the timeout, which costs
-/// a system call to set, seldom changes.
+/// How long a worker may wait if something is due at `next`.
 fn timeout(next: u64, control: &Control) -> Option<Duration> {
-    (next != NEVER).then(|| {
-        let milliseconds = (next.saturating_sub(control.now()) / 1_000_000).max(1);
-        Duration::from_millis(1 << milliseconds.ilog2().min(20))
-    })
+    (next != NEVER).then(|| Duration::from_nanos(next.saturating_sub(control.now())))
 }
 
 /// Follows how long requests take, to choose how many to receive at once.

@@ -4,6 +4,7 @@
 mod end;
 mod exchange;
 mod flows;
+mod interface;
 mod metrics;
 mod program;
 mod refusals;

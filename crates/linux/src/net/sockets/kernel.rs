@@ -267,10 +267,7 @@ fn write_source(control: &mut Control, from: IpAddr, to: SocketAddr) -> usize {
 
 /// Attaches a program of the given kind (`SO_ATTACH_FILTER`, `SO_ATTACH_REUSEPORT_CBPF`).
 pub(super) fn attach(socket: impl AsFd, option: i32, program: &[libc::sock_filter]) -> Result<(), Errno> {
-    let len = u16::try_from(program.len()).map_err(|_| Errno::INVAL)?;
-    // The kernel only reads through this pointer, though its type in C is not const.
-    let program = libc::sock_fprog { len, filter: program.as_ptr().cast_mut() };
-    super::super::kernel::set_option(socket, libc::SOL_SOCKET, option, &program)
+    super::super::kernel::set_program(socket, libc::SOL_SOCKET, option, program)
 }
 
 /// The number of datagrams that the kernel dropped at this socket since it was opened, and the bytes that its queue

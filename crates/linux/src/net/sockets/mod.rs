@@ -38,7 +38,7 @@ mod open;
 mod outbox;
 mod port;
 mod port_user;
-mod program;
+pub(super) mod program;
 mod worker;
 
 pub use batch::{Batch, Datagram};

@@ -1,4 +1,5 @@
-//! Classic BPF programs that choose the socket of a datagram (`SO_ATTACH_REUSEPORT_CBPF`).
+//! Classic BPF programs that choose the socket of a datagram (`SO_ATTACH_REUSEPORT_CBPF`), or of a frame that carries
+//! one (`PACKET_FANOUT_CBPF`).
 //!
 //! The program returns the number of a socket in the order in which they were bound. The kernel calls it with the
 //! datagram's data; the headers lie at `SKF_NET_OFF` (see `Documentation/networking/filter.rst`).
@@ -30,7 +31,7 @@ pub(super) fn nothing() -> Vec<sock_filter> {
 
 /// Chooses one of `sockets` by the sender's address and port, IPv4 or IPv6. `seed` makes the choice
 /// unpredictable to senders.
-pub(super) fn by_flow(sockets: u32, seed: u32) -> Vec<sock_filter> {
+pub(in crate::net) fn by_flow(sockets: u32, seed: u32) -> Vec<sock_filter> {
     let mut program = vec![
         op(BPF_LD | BYTE | BPF_ABS, net(0)),
         op(BPF_ALU | BPF_RSH | BPF_K, 4), // the version
@@ -104,7 +105,7 @@ fn mixed(seed: u32) -> Vec<sock_filter> {
 
 /// Chooses the socket of the worker on the cpu that received the datagram: worker `n` is on `cpus[n]`. Datagrams of
 /// other cpus go to worker `cpu % workers`.
-pub(super) fn by_cpu(cpus: &[CpuId]) -> Vec<sock_filter> {
+pub(in crate::net) fn by_cpu(cpus: &[CpuId]) -> Vec<sock_filter> {
     let mut program = vec![op(BPF_LD | WORD | BPF_ABS, (SKF_AD_OFF + SKF_AD_CPU) as u32)];
     for (worker, cpu) in cpus.iter().enumerate().take(MAX_CPUS) {
         program.push(jump_unless(cpu.0, 1));
