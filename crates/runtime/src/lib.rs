@@ -25,6 +25,7 @@ pub mod clock;
 mod control;
 pub mod driver;
 mod failure;
+mod frames;
 pub mod from_scenario;
 pub mod handler;
 mod mailbox;

@@ -9,7 +9,8 @@
 //! | [`Tun`] | one read or write per packet; this process is the other end of the interface | routes packets to it |
 //!
 //! Other items: [`Interface`] describes an interface, and [`Filter`] selects frames.
-//! [`wait_readable`] lets an idle worker sleep until a frame or a [`Bell`] wakes it.
+//! [`wait_readable`] lets an idle worker sleep until a frame or a [`Bell`] wakes it; several workers that share a device
+//! wait in a [`LifoQueue`].
 //! [`privilege_missing`] checks beforehand whether the devices can work. [`lab`] builds test networks
 //! of [`Namespace`]s, whose packets can be [steered](Namespace::steer). [`Datagrams`] sends and
 //! receives the kernel's own UDP in batches, for comparison and to generate load; [`TimedDatagrams`] says
@@ -46,6 +47,7 @@ mod interface;
 #[allow(unsafe_code)]
 mod kernel;
 pub mod lab;
+mod lifo;
 mod listening;
 mod namespace;
 #[allow(unsafe_code)]
@@ -65,6 +67,7 @@ pub use error::{DeviceError, SendError};
 pub use filter::{Filter, PortProtocol, Ports};
 pub use interface::Interface;
 pub(crate) use interface::{indirection_table, number_and_address, set_indirection_table};
+pub use lifo::LifoQueue;
 pub use listening::listening;
 pub use namespace::{EnteredNamespace, Namespace, NamespaceError};
 pub use packet::{Fanout, FanoutMode, PacketOptions, PacketSocket};

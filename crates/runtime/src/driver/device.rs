@@ -15,7 +15,6 @@
 //! A packet's delay counts from when it is received here, because the kernel does not say when it
 //! arrived.
 
-pub(crate) mod frames;
 mod queue;
 mod senders;
 

@@ -139,7 +139,7 @@ fn cpus(options: &Options) -> Result<Vec<CpuId>, ServerError> {
     };
     let workers = match (options.workers, &options.below) {
         (Some(workers), _) => workers,
-        (None, Some(below)) => cores.len().min(below.most_workers()?),
+        (None, Some(below)) => cores.len().min(below.most_workers(options.policy)?),
         (None, None) => cores.len(),
     };
     options.check(workers)?;

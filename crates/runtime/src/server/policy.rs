@@ -4,7 +4,8 @@ use rand::RngExt;
 use warmcore_linux::net::sockets::Sharing;
 use warmcore_units::CpuId;
 
-/// Which worker processes a datagram. The name in brackets is that of Salehi, Kurose & Towsley 1994.
+/// Which worker processes a datagram. The name in brackets is that of Salehi, Kurose & Towsley 1994. What each means
+/// [on an interface](super#on-an-interface) is said there.
 ///
 /// | policy | a slow handler holds up | a flow's order | a flow's state moves |
 /// |---|---|---|---|

@@ -4,8 +4,9 @@
 //! receive, they are sent at once.
 
 use super::senders::{FlowSet, OpenFlows};
-use super::{LocalEndpoint, frames, key};
+use super::{LocalEndpoint, key};
 use crate::driver::{Bytes, Incoming, Queue, QueueError};
+use crate::frames;
 use crate::run_handle::NewFlow;
 use core::ops::Range;
 use hashbrown::{HashMap, HashSet};

@@ -2,7 +2,7 @@
 
 use super::batch::Batch;
 use super::neighbours::{Neighbour, Neighbours};
-use crate::driver::device::frames::{arp_reply, transmit};
+use crate::frames::{arp_reply, transmit};
 use std::net::{SocketAddr, SocketAddrV4};
 use std::os::fd::BorrowedFd;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -23,7 +23,7 @@ pub(in super::super) trait Link: Send {
     /// Sends everything in `outbox` and empties it.
     fn send(&mut self, outbox: &mut Outbox) -> Sent;
 
-    /// Whether frames can still arrive.
+    /// Checks whether frames can still arrive, now or later.
     ///
     /// # Errors
     /// If the device receives nothing any more, whatever is sent to it.

@@ -6,13 +6,14 @@
 //! | `link` | frames in and out of one queue, as datagrams |
 //! | `neighbours` | to which link address a peer's frames go |
 //! | `batch` | datagrams copied out of frames |
-//! | `port` | all queues together, how workers wait for them, and their end |
+//! | `port`, `turns` | all queues together, how workers wait for them, and their end |
 
 mod batch;
 mod link;
 mod neighbours;
 mod open;
 mod port;
+mod turns;
 
 pub(super) use link::{SharedLink, lock};
 pub(super) use port::InterfacePort;

@@ -7,17 +7,16 @@ use super::{Below, Device};
 use crate::server::{Policy, ServerError};
 use std::net::SocketAddrV4;
 use std::sync::{Arc, Mutex};
-use warmcore_linux::net::sockets::Sharing;
+use warmcore_linux::net::sockets::{Port, Sharing};
 use warmcore_linux::net::{
     AttachMode, DeviceError, Filter, FrameDevice, Interface, PacketOptions, PacketSocket, Ports, Tun,
     TunHeader, TunMode, TunOptions, XdpInterface, XdpOptions,
 };
 use warmcore_stack::LinkAddress;
 
-/// The most queues of a TUN interface (the kernel's `MAX_TAP_QUEUES`), and the most packet sockets of a group
-/// (`PACKET_FANOUT_MAX` of kernels before 5.10).
-const MOST_TUN_QUEUES: usize = 256;
-const MOST_IN_GROUP: usize = 256;
+/// The most queues of a TUN interface (the kernel's `MAX_TAP_QUEUES`), and the most packet sockets of a group in kernels
+/// before 5.10 (`PACKET_FANOUT_MAX`).
+const MOST_QUEUES: usize = 256;
 
 /// What one slot of a ring stands for in a receive buffer's size, in bytes: a frame of Ethernet and what goes with it.
 const PACKET_SLOT: usize = 2048;
@@ -25,41 +24,49 @@ const XDP_SLOT: usize = 4096;
 const SLOTS: core::ops::RangeInclusive<usize> = 64..=1 << 16;
 
 impl Below {
-    /// The most workers that the interface has queues for.
+    /// The most workers under `policy`.
     ///
     /// # Errors
     /// If there is no such interface.
-    pub(in super::super) fn most_workers(&self) -> Result<usize, ServerError> {
+    pub(in super::super) fn most_workers(&self, policy: Policy) -> Result<usize, ServerError> {
         Ok(match self.device {
-            Device::Xdp => Interface::find(&self.interface)?.queues as usize,
-            Device::Tun => MOST_TUN_QUEUES,
-            Device::PacketSocket => MOST_IN_GROUP,
+            _ if policy.is_shared() => Port::MAX_WORKERS,
+            Device::Xdp => self.receive_queues()?,
+            Device::Tun | Device::PacketSocket => MOST_QUEUES,
         })
+    }
+
+    fn receive_queues(&self) -> Result<usize, DeviceError> {
+        Interface::find(&self.interface).map(|interface| interface.queues as usize)
     }
 
     /// Refuses policies that the device has no mechanism for, and more workers than queues.
     pub(in super::super) fn check(&self, policy: Policy, workers: usize) -> Result<(), ServerError> {
-        if workers > self.most_workers()? {
+        let refuse = |option, found, expected| Err(ServerError::Option { option, found, expected });
+        if workers > self.most_workers(policy)? {
             let expected = match self.device {
                 Device::Xdp => {
-                    "at most one for each receive queue of the interface: `ethtool -L` changes their number"
+                    "at most one for each receive queue of the interface (`ethtool -L` changes their number), or a \
+                     shared policy"
                 }
-                Device::Tun | Device::PacketSocket => {
-                    "at most 256, which the kernel shares an interface among"
-                }
+                Device::Tun | Device::PacketSocket => "at most 256, or a shared policy",
             };
-            return Err(ServerError::Option { option: "workers", found: workers.to_string(), expected });
+            return refuse("workers", workers.to_string(), expected);
         }
-        let expected = match (self.device, policy) {
-            (_, Policy::SharedLifo | Policy::SharedFifo) => {
-                "`ByFlow`, `KernelHash` or, on a packet socket, `ByCpu`: each worker has a queue of the interface"
-            }
+        let found = format!("{policy:?}");
+        match (self.device, policy) {
             (Device::Xdp | Device::Tun, Policy::ByCpu) => {
-                "`ByFlow` or `KernelHash`, or a packet socket: here the interface chooses a queue by its hash"
+                let expected =
+                    "another one, or a packet socket: here the interface chooses a queue by its hash";
+                refuse("policy", found, expected)
             }
-            _ => return Ok(()),
-        };
-        Err(ServerError::Option { option: "policy", found: format!("{policy:?}"), expected })
+            (Device::Xdp, _) if policy.is_shared() && self.receive_queues()? > 1 => {
+                let expected =
+                    "`ByFlow` or `KernelHash`, or an interface with one receive queue (`ethtool -L`)";
+                refuse("policy", found, expected)
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Opens the queues for so many `workers`.
@@ -72,11 +79,12 @@ impl Below {
         let links = match self.device {
             Device::PacketSocket => self.packet_sockets(sharing, workers, receive_buffer),
             Device::Xdp => self.xdp_sockets(receive_buffer),
-            Device::Tun => self.tun(workers),
+            Device::Tun => self.tun(if sharing.is_one_socket() { 1 } else { workers }),
         }?;
         let queues = links.into_iter().map(Queue::new).collect::<Result<Vec<_>, _>>();
         let queues = queues.map_err(|error| ServerError::Descriptors(error.to_string()))?;
-        InterfacePort::new(self.address, queues).map_err(|error| ServerError::Descriptors(error.to_string()))
+        InterfacePort::new(self.address, queues, sharing)
+            .map_err(|error| ServerError::Descriptors(error.to_string()))
     }
 
     /// Accepts datagrams to our port, and ARP.
@@ -127,15 +135,15 @@ impl Below {
         (0..attached.interface().queues).map(open).collect()
     }
 
-    fn tun(&self, workers: usize) -> Result<Vec<SharedLink>, DeviceError> {
+    fn tun(&self, number: usize) -> Result<Vec<SharedLink>, DeviceError> {
         let header = TunHeader::default();
-        let options = TunOptions { mode: TunMode::Ip(header), several_queues: workers > 1 };
+        let options = TunOptions { mode: TunMode::Ip(header), several_queues: number > 1 };
         let neighbours = Neighbours::default();
         let open = |_| {
             let queue = Tun::open(&self.interface, options)?;
             Ok(Self::link(self.address, queue, header.destination, &neighbours, Some(header.source)))
         };
-        (0..workers).map(open).collect()
+        (0..number).map(open).collect()
     }
 }
 

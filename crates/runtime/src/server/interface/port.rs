@@ -2,6 +2,7 @@
 
 use super::batch::Batch;
 use super::link::{SharedLink, lock};
+use super::turns::Turns;
 use crate::server::transport::Source;
 use core::sync::atomic::{AtomicBool, Ordering};
 use core::time::Duration;
@@ -9,8 +10,8 @@ use std::io;
 use std::net::{SocketAddr, SocketAddrV4};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
-use warmcore_linux::net::sockets::{self, Datagram, Outbox, Received, Sent};
-use warmcore_linux::net::{Bell, WaitError, wait_readable};
+use warmcore_linux::net::sockets::{self, Datagram, Outbox, Received, Sent, Sharing};
+use warmcore_linux::net::{Bell, LifoQueue, wait_readable};
 
 /// The most frames that are received at once.
 const MOST_RECEIVED: usize = sockets::Batch::MOST;
@@ -18,12 +19,16 @@ const MOST_RECEIVED: usize = sockets::Batch::MOST;
 /// them came later.
 const MOST_QUEUED: usize = 4096;
 
+/// How often an idle worker looks whether its interface is still there: not every device wakes it when it is deleted.
+const LOOK: Duration = Duration::from_millis(200);
+
 /// An address that is served on an interface.
 #[derive(Debug)]
 pub(in super::super) struct InterfacePort {
     address: SocketAddrV4,
     queues: Vec<Queue>,
     closing: Arc<Closing>,
+    order: Order,
 }
 
 /// A queue of the interface, with a descriptor to wait on without its lock.
@@ -41,6 +46,23 @@ struct Closing {
     bell: Bell,
 }
 
+impl Closing {
+    fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::SeqCst)
+    }
+}
+
+/// Who waits for the frames of a queue.
+#[derive(Clone, Debug)]
+enum Order {
+    /// One worker.
+    One,
+    /// All workers; the last to wait is woken first.
+    Lifo(Arc<LifoQueue>),
+    /// All workers, who take turns.
+    Fifo(Arc<Turns>),
+}
+
 impl Queue {
     pub(super) fn new(link: SharedLink) -> io::Result<Self> {
         let readable = Arc::new(lock(&*link).descriptor().try_clone_to_owned()?);
@@ -55,10 +77,19 @@ impl core::fmt::Debug for Queue {
 }
 
 impl InterfacePort {
-    /// A port of `queues`, at least one.
-    pub(super) fn new(address: SocketAddrV4, queues: Vec<Queue>) -> Result<Self, WaitError> {
-        let closing = Closing { closed: AtomicBool::new(false), bell: Bell::new()? };
-        Ok(Self { address, queues, closing: Arc::new(closing) })
+    /// A port of `queues`, at least one; of one where `sharing` lets all workers share it.
+    ///
+    /// # Errors
+    /// If this process has too many descriptors open.
+    pub(super) fn new(address: SocketAddrV4, queues: Vec<Queue>, sharing: &Sharing) -> io::Result<Self> {
+        let bell = Bell::new().map_err(io::Error::other)?;
+        let order = match sharing {
+            Sharing::Lifo => Order::Lifo(Arc::new(LifoQueue::new(&*queues[0].readable)?)),
+            Sharing::Fifo => Order::Fifo(Arc::default()),
+            _ => Order::One,
+        };
+        let closing = Closing { closed: AtomicBool::new(false), bell };
+        Ok(Self { address, queues, closing: Arc::new(closing), order })
     }
 
     pub(in super::super) fn address(&self) -> SocketAddr {
@@ -67,9 +98,23 @@ impl InterfacePort {
 
     /// What worker `number` of `workers` receives from. Requests longer than `longest` are cut.
     pub(in super::super) fn receiver(&self, number: usize, workers: usize, longest: usize) -> Receiver {
-        let batch = Batch::new(MOST_RECEIVED, longest);
-        let queues = self.queues.iter().skip(number).step_by(workers).cloned().collect();
-        Receiver { queues, closing: Arc::clone(&self.closing), batch, timeout: None, next: 0, after_close: 0 }
+        let (queues, limit) = match self.order {
+            Order::One => {
+                (self.queues.iter().skip(number).step_by(workers).cloned().collect(), MOST_RECEIVED)
+            }
+            Order::Lifo(_) | Order::Fifo(_) => (self.queues.clone(), 1),
+        };
+        Receiver {
+            queues,
+            order: self.order.clone(),
+            closing: Arc::clone(&self.closing),
+            batch: Batch::new(limit, longest),
+            timeout: None,
+            next: 0,
+            after_close: 0,
+            // Who looks waits anew, and would be the first to be woken.
+            looks: number == 0 || !matches!(self.order, Order::Lifo(_)),
+        }
     }
 
     /// A queue to send to, for a thread that does not receive.
@@ -97,6 +142,9 @@ impl InterfacePort {
     pub(in super::super) fn close(&self) {
         self.closing.closed.store(true, Ordering::SeqCst);
         self.closing.bell.ring();
+        if let Order::Lifo(queue) = &self.order {
+            queue.close();
+        }
     }
 }
 
@@ -104,6 +152,7 @@ impl InterfacePort {
 #[derive(Debug)]
 pub(in super::super) struct Receiver {
     queues: Vec<Queue>,
+    order: Order,
     closing: Arc<Closing>,
     batch: Batch,
     timeout: Option<Duration>,
@@ -111,6 +160,8 @@ pub(in super::super) struct Receiver {
     next: usize,
     /// Frames received since the port was closed.
     after_close: usize,
+    /// Whether this worker looks now and then whether the interface is still there.
+    looks: bool,
 }
 
 impl Receiver {
@@ -134,13 +185,17 @@ impl Receiver {
         frames
     }
 
-    /// Waits until a frame may have arrived. Returns whether one has, or a queue has failed.
-    fn wait(&self) -> Result<bool, String> {
-        let bell = self.closing.bell.descriptor();
-        let descriptors: Vec<_> =
-            self.queues.iter().map(|queue| queue.readable.as_fd()).chain([bell]).collect();
-        let readable = wait_readable(&descriptors, self.timeout).map_err(|error| error.to_string())?;
-        Ok(readable > 0)
+    /// Receives what has arrived; if nothing has, waits and looks once more. Returns the number of frames.
+    fn receive_or_wait(&mut self) -> Result<usize, String> {
+        let mut frames = self.receive_arrived();
+        if frames == 0 && !self.closing.is_closed() {
+            let bell = self.closing.bell.descriptor();
+            let descriptors: Vec<_> =
+                self.queues.iter().map(|queue| queue.readable.as_fd()).chain([bell]).collect();
+            wait_readable(&descriptors, self.patience()).map_err(|error| error.to_string())?;
+            frames = self.receive_arrived();
+        }
+        Ok(frames)
     }
 
     /// # Errors
@@ -148,6 +203,11 @@ impl Receiver {
     fn check(&self) -> Result<(), String> {
         let checked = self.queues.iter().try_for_each(|queue| lock(&*queue.link).check());
         checked.map_err(|error| error.to_string())
+    }
+
+    /// How long to wait for a frame.
+    fn patience(&self) -> Option<Duration> {
+        self.timeout.into_iter().chain(self.looks.then_some(LOOK)).min()
     }
 }
 
@@ -158,18 +218,30 @@ impl Source for Receiver {
     }
 
     fn receive(&mut self) -> Result<Received, String> {
-        let is_closed = self.closing.closed.load(Ordering::SeqCst);
-        let mut frames = self.receive_arrived();
+        let is_closed = self.closing.is_closed();
+        let frames = match self.order.clone() {
+            Order::One => self.receive_or_wait(),
+            Order::Lifo(queue) => {
+                let (closing, readable) = (Arc::clone(&self.closing), Arc::clone(&self.queues[0].readable));
+                let patience = self.patience();
+                let receive = || Some(self.receive_arrived()).filter(|frames| *frames > 0);
+                let received = queue.receive(&*readable, patience, || closing.is_closed(), receive);
+                received
+                    .map(Option::unwrap_or_default)
+                    .map_err(|error| format!("cannot wait for frames: {error}"))
+            }
+            Order::Fifo(turns) => {
+                let _turn = turns.wait();
+                self.receive_or_wait()
+            }
+        }?;
         if is_closed {
             self.after_close += frames;
             if frames == 0 || self.after_close > MOST_QUEUED {
                 return Ok(Received::Closed);
             }
-        } else if frames == 0 && self.wait()? {
-            frames = self.receive_arrived();
-            if frames == 0 {
-                self.check()?;
-            }
+        } else if frames == 0 {
+            self.check()?;
         }
         Ok(match self.batch.len() {
             0 => Received::Nothing,
