@@ -9,7 +9,7 @@ use super::running::{Event, Page, Running};
 use super::service::{Local, Service, message};
 use super::transport::{Destination, OpenPort, SocketSource, Source};
 use super::worker;
-use crate::from_scenario::usable_cores;
+use crate::cores::usable_cores;
 use crate::metrics::Endpoint;
 use core::sync::atomic::AtomicBool;
 use std::io;
@@ -46,7 +46,7 @@ pub(super) fn launch<S: Send + 'static, W: 'static>(
         let sender = Destination::Socket(port.sender());
         return start.threads(OpenPort::Sockets(port), ends.collect(), keeps_order, sender);
     };
-    let port = below.open(&sharing, workers, options.receive_buffer)?;
+    let port = below.open(&sharing, workers, options.receive_buffer, options.flows)?;
     let ends = (0..workers).map(|number| {
         let receiver = port.receiver(number, workers, options.longest);
         (Destination::Link(receiver.sender()), move || receiver)

@@ -111,10 +111,12 @@ impl<D: FrameDevice> Frames<D> {
 
 impl<D: FrameDevice> Link for Frames<D> {
     fn receive(&mut self, batch: &mut Batch) -> usize {
-        let Self { device, address, station, neighbours, answers, refused, .. } = self;
+        let Self { device, address, station, neighbours, only_neighbour, answers, refused, .. } = self;
         let frames = device.receive(batch.room(), |frame| match Content::new(&frame, *address) {
             Content::Datagram { from, neighbour, payload } => {
-                neighbours.seen(*from.ip(), neighbour);
+                if only_neighbour.is_none() {
+                    neighbours.seen(*from.ip(), neighbour);
+                }
                 batch.push(payload, from);
             }
             Content::Other => answers.extend(arp_reply(frame.bytes, *address.ip(), *station)),

@@ -14,55 +14,55 @@ pub(super) struct Neighbour {
     pub(super) tags: Tags,
 }
 
-/// The neighbours of one device, and those that any device of the same server has seen.
-#[derive(Clone, Debug, Default)]
+/// The neighbours of one device, and those that any device of the same server has seen. A clone is another device's.
+#[derive(Clone, Debug)]
 pub(super) struct Neighbours {
     own: Recent,
     all: Arc<Mutex<Recent>>,
 }
 
 impl Neighbours {
+    /// Those of the first of `devices`. Each knows at least the `most` peers that it has heard of last.
+    pub(super) fn new(devices: usize, most: usize) -> Self {
+        Self { own: Recent::new(most), all: Arc::new(Mutex::new(Recent::new(devices.saturating_mul(most)))) }
+    }
+
     /// A frame from `peer` came from `neighbour`.
     pub(super) fn seen(&mut self, peer: Ipv4Addr, neighbour: Neighbour) {
-        if self.own.get(peer) != Some(neighbour) {
+        // So a peer that goes on sending is told to the others anew before they may have forgotten it.
+        if self.own.new.get(&peer) != Some(&neighbour) {
             self.own.insert(peer, neighbour);
             self.all.lock().unwrap_or_else(PoisonError::into_inner).insert(peer, neighbour);
         }
     }
 
     /// Where `peer` is. `None` if nothing came from it, or so long ago that it is forgotten.
-    pub(super) fn of(&mut self, peer: Ipv4Addr) -> Option<Neighbour> {
-        self.own.get(peer).or_else(|| {
-            let neighbour = self.all.lock().unwrap_or_else(PoisonError::into_inner).get(peer)?;
-            self.own.insert(peer, neighbour);
-            Some(neighbour)
-        })
+    pub(super) fn of(&self, peer: Ipv4Addr) -> Option<Neighbour> {
+        self.own.get(peer).or_else(|| self.all.lock().unwrap_or_else(PoisonError::into_inner).get(peer))
     }
 }
 
-/// A bounded table that forgets what was not used recently: when the new generation is full it becomes the old one, and
-/// the old one is forgotten.
-#[derive(Clone, Debug, Default)]
+/// A bounded table of what was entered last: when the new generation is full it becomes the old one, and the old one is
+/// forgotten.
+#[derive(Clone, Debug)]
 struct Recent {
     new: HashMap<Ipv4Addr, Neighbour>,
     old: HashMap<Ipv4Addr, Neighbour>,
+    /// The most peers of a generation.
+    most: usize,
 }
 
 impl Recent {
-    /// The most peers of a generation.
-    const MOST: usize = 1 << 16;
+    fn new(most: usize) -> Self {
+        Self { new: HashMap::new(), old: HashMap::new(), most }
+    }
 
-    fn get(&mut self, peer: Ipv4Addr) -> Option<Neighbour> {
-        if let Some(neighbour) = self.new.get(&peer) {
-            return Some(*neighbour);
-        }
-        let neighbour = *self.old.get(&peer)?;
-        self.insert(peer, neighbour);
-        Some(neighbour)
+    fn get(&self, peer: Ipv4Addr) -> Option<Neighbour> {
+        self.new.get(&peer).or_else(|| self.old.get(&peer)).copied()
     }
 
     fn insert(&mut self, peer: Ipv4Addr, neighbour: Neighbour) {
-        if self.new.len() >= Self::MOST {
+        if self.new.len() >= self.most && !self.new.contains_key(&peer) {
             self.old = core::mem::take(&mut self.new);
         }
         self.new.insert(peer, neighbour);
@@ -77,30 +77,35 @@ mod tests {
         Neighbour { station: LinkAddress([2, 0, 0, 0, 0, last]), tags: Tags::NONE }
     }
 
-    #[test]
-    fn a_device_knows_what_others_have_seen_and_what_it_saw_last() {
-        let mut one = Neighbours::default();
-        let mut other = one.clone();
-        let peer = Ipv4Addr::new(10, 0, 0, 1);
-        assert_eq!(other.of(peer), None);
-        one.seen(peer, neighbour(1));
-        assert_eq!(other.of(peer), Some(neighbour(1)));
-        other.seen(peer, neighbour(2));
-        assert_eq!(other.of(peer), Some(neighbour(2)));
+    fn peer(number: u32) -> Ipv4Addr {
+        Ipv4Addr::from_bits(number)
     }
 
     #[test]
-    fn who_is_in_use_is_kept_however_many_others_come() {
-        let mut table = Recent::default();
-        let kept = Ipv4Addr::from_bits(1);
-        table.insert(kept, neighbour(1));
-        for other in 0..4 * Recent::MOST as u32 {
-            table.insert(Ipv4Addr::from_bits(1000 + other), neighbour(2));
-            if other % 1000 == 0 {
-                assert_eq!(table.get(kept), Some(neighbour(1)));
+    fn a_device_knows_what_others_have_seen_and_what_it_saw_last() {
+        let mut one = Neighbours::new(2, 10);
+        let mut other = one.clone();
+        assert_eq!(other.of(peer(1)), None);
+        one.seen(peer(1), neighbour(1));
+        assert_eq!(other.of(peer(1)), Some(neighbour(1)));
+        other.seen(peer(1), neighbour(2));
+        assert_eq!(other.of(peer(1)), Some(neighbour(2)));
+    }
+
+    #[test]
+    fn who_goes_on_sending_is_known_to_all_devices_however_many_others_come() {
+        let mut devices = [Neighbours::new(3, 10), Neighbours::new(3, 10), Neighbours::new(3, 10)];
+        devices[1] = devices[0].clone();
+        devices[2] = devices[0].clone();
+        for other in 0..1000 {
+            devices[1].seen(peer(7), neighbour(1));
+            for device in &mut devices {
+                device.seen(peer(1000 + other), neighbour(2));
+                assert_eq!(device.of(peer(7)), Some(neighbour(1)), "after {other}");
             }
         }
-        assert_eq!(table.get(Ipv4Addr::from_bits(1000)), None);
-        assert!(table.new.len() + table.old.len() <= 2 * Recent::MOST);
+        assert_eq!(devices[0].of(peer(1000)), None);
+        let all = devices[0].all.lock().unwrap();
+        assert!(all.new.len() <= 30 && all.old.len() <= 30 && devices[0].own.new.len() <= 10);
     }
 }

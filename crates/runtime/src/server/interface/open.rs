@@ -69,16 +69,17 @@ impl Below {
         }
     }
 
-    /// Opens the queues for so many `workers`.
+    /// Opens the queues for so many `workers`, and for peers of so many `flows`.
     pub(in super::super) fn open(
         &self,
         sharing: &Sharing,
         workers: usize,
         receive_buffer: usize,
+        flows: usize,
     ) -> Result<InterfacePort, ServerError> {
         let links = match self.device {
-            Device::PacketSocket => self.packet_sockets(sharing, workers, receive_buffer),
-            Device::Xdp => self.xdp_sockets(receive_buffer),
+            Device::PacketSocket => self.packet_sockets(sharing, workers, receive_buffer, flows),
+            Device::Xdp => self.xdp_sockets(receive_buffer, flows),
             Device::Tun => self.tun(if sharing.is_one_socket() { 1 } else { workers }),
         }?;
         let queues = links.into_iter().map(Queue::new).collect::<Result<Vec<_>, _>>();
@@ -109,11 +110,12 @@ impl Below {
         sharing: &Sharing,
         workers: usize,
         receive_buffer: usize,
+        flows: usize,
     ) -> Result<Vec<SharedLink>, DeviceError> {
         let slots = slots(receive_buffer, PACKET_SLOT);
         let options = PacketOptions { slots, filter: self.filter(), ..PacketOptions::default() };
         let sockets = PacketSocket::open_shared(&self.interface, &options, sharing, workers)?;
-        let neighbours = Neighbours::default();
+        let neighbours = Neighbours::new(sockets.len(), flows);
         let link = |socket: PacketSocket| {
             let mac = socket.interface().mac;
             Self::link(self.address, socket, mac, &neighbours, None)
@@ -122,11 +124,11 @@ impl Below {
     }
 
     /// A socket for each receive queue of the interface: what arrives on a queue without one goes to the kernel.
-    fn xdp_sockets(&self, receive_buffer: usize) -> Result<Vec<SharedLink>, DeviceError> {
+    fn xdp_sockets(&self, receive_buffer: usize, flows: usize) -> Result<Vec<SharedLink>, DeviceError> {
         let receive_slots = slots(receive_buffer, XDP_SLOT).next_power_of_two() as u32;
         let options = XdpOptions { receive_slots, ..XdpOptions::default() };
         let attached = XdpInterface::attach(&self.interface, &self.filter(), AttachMode::Best)?;
-        let neighbours = Neighbours::default();
+        let neighbours = Neighbours::new(attached.interface().queues as usize, flows);
         let mac = attached.interface().mac;
         let open = |queue| {
             let socket = attached.socket(queue, options)?;
@@ -138,7 +140,8 @@ impl Below {
     fn tun(&self, number: usize) -> Result<Vec<SharedLink>, DeviceError> {
         let header = TunHeader::default();
         let options = TunOptions { mode: TunMode::Ip(header), several_queues: number > 1 };
-        let neighbours = Neighbours::default();
+        // All peers are at its other end.
+        let neighbours = Neighbours::new(1, 0);
         let open = |_| {
             let queue = Tun::open(&self.interface, options)?;
             Ok(Self::link(self.address, queue, header.destination, &neighbours, Some(header.source)))
