@@ -57,7 +57,7 @@ test:
 # Holds what noise or time keeps out of `make test`: the coverage of intervals under every process of arrivals over
 # 300 seeds, a fuzzer's minute on each target (frames, host trees, plans, journals), 100 kills of a plan's apply and of its
 # undo and 100 changes by others on a veth, the live runtime's and the dispatch queue's wake-ups and orders under loom, two million schedules and a minute of full queues
-# of the latter, Miri and ThreadSanitizer at it, all states of the coherence protocol on five nodes, a refusal and a kill at
+# of the latter, each published package built by itself and used from outside, Miri and ThreadSanitizer at the queue, all states of the coherence protocol on five nodes, a refusal and a kill at
 # each change of a plan for 128 cpus, the laboratory's images against a build of their source, ten minutes of the runtime's soak test, the agreement of two calibrations and of ten
 # quick studies on a quiet machine, predictions of hot caches there, the time that a look at 512 cpus takes, and a sample of 200 spoilt places in the rooms that
 # decide and reckon, which their tests must notice.
@@ -70,6 +70,7 @@ test-long: test fuzz audit
 	WARMCORE_SCHEDULES=1000000 scripts/check-schedules
 	WARMCORE_PLANS=10000 WARMCORE_DISPATCH_SOAK_SECONDS=60 cargo test --locked --package warmcore-dispatch --lib random
 	WARMCORE_COHERENCE_NODES=5 cargo test --locked --package warmcore-coherence --test protocol four_nodes -- --nocapture
+	scripts/check-packages --long
 	scripts/check-miri
 	scripts/check-races
 	WARMCORE_COVERAGE_SEEDS=300 cargo test --release --locked --package warmcore-sim --test packet intervals_contain

@@ -5,6 +5,8 @@
 //! refused, not silently ignored. The scenario's [effects](warmcore_scenario::Effects) describe costs
 //! to the simulator; a live run measures them.
 
+pub use crate::cores::usable_cores;
+
 use crate::driver::counting::CountingDriver;
 use crate::driver::device::{self, NewSenders};
 use crate::driver::{Driver, DriverError, Memory};
@@ -23,7 +25,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 use warmcore_costs::execution::IncompleteProfile;
 use warmcore_costs::{ExecutionModel, Profile};
-use warmcore_linux::{AffinityError, MappingError, Probe, ProbeError, affinity};
+use warmcore_linux::{AffinityError, MappingError, ProbeError, affinity};
 use warmcore_scenario::{
     DriverKind, Live, Mode, OverloadRule, PacketScenario, ProcessorPolicy, ShutdownRule, TrafficError,
 };
@@ -147,18 +149,11 @@ pub fn weighs_costs(scenario: &PacketScenario) -> bool {
     matches!(scenario.scheduling.policy, ProcessorPolicy::Adaptive | ProcessorPolicy::Patient)
 }
 
-/// The default processors for workers: one for each core that this process may use.
-///
-/// # Errors
-/// If the topology of the machine cannot be read.
-pub fn usable_cores() -> Result<Vec<CpuId>, ProbeError> {
-    Ok(Probe::new().machine()?.machine.usable_cores())
-}
-
 /// Refuses what a live run cannot do.
 fn check(scenario: &PacketScenario) -> Result<(), Fault> {
     if let Some(transport) = scenario.live.driver.of_sockets() {
-        let expected = "memory, packet-socket, xdp or tun: a server on the kernel's sockets has policies of its own";
+        let expected =
+            "memory, packet-socket, xdp or tun: a server on the kernel's sockets has policies of its own";
         return Err(Fault::new("live.driver", format_args!("{transport}-socket"), expected));
     }
     let traffic = &scenario.traffic;

@@ -54,8 +54,14 @@ fn a_server_is_predicted_run_and_compared() {
         let again = ["compare", "--driver", "udp-socket", "--profile", profile, "--out", "again"];
         refusal(&[&again, more].concat(), folder.path())
     };
-    assert!(with(&["--handler-bytes", "4096"]).contains("expected one of: --driver udp-socket --handler-bytes 0 --payload 64"));
-    assert!(with(&["--payload", "65"]).contains("expected one of: --driver udp-socket --handler-bytes 0 --payload 64"));
+    assert!(
+        with(&["--handler-bytes", "4096"])
+            .contains("expected one of: --driver udp-socket --handler-bytes 0 --payload 64")
+    );
+    assert!(
+        with(&["--payload", "65"])
+            .contains("expected one of: --driver udp-socket --handler-bytes 0 --payload 64")
+    );
 }
 
 #[test]

@@ -49,10 +49,20 @@ pub(super) fn attach_filter(socket: impl AsFd, program: &[libc::sock_filter]) ->
 
 /// Attaches a program of the given kind (`SO_ATTACH_FILTER`, `SO_ATTACH_REUSEPORT_CBPF`).
 pub(super) fn attach(socket: impl AsFd, option: i32, program: &[libc::sock_filter]) -> Result<(), Errno> {
+    set_program(socket, libc::SOL_SOCKET, option, program)
+}
+
+/// Sets a socket option that takes a classic BPF program.
+pub(super) fn set_program(
+    socket: impl AsFd,
+    level: i32,
+    option: i32,
+    program: &[libc::sock_filter],
+) -> Result<(), Errno> {
     let len = u16::try_from(program.len()).map_err(|_| Errno::INVAL)?;
     // The kernel only reads through this pointer, though its type in C is not const.
     let program = libc::sock_fprog { len, filter: program.as_ptr().cast_mut() };
-    set_option(socket, libc::SOL_SOCKET, option, &program)
+    set_option(socket, level, option, &program)
 }
 
 /// The number of packets that the kernel dropped at this socket since it was opened, and the bytes that its queue
@@ -86,19 +96,30 @@ pub(super) fn unacknowledged(socket: impl AsFd) -> Result<u32, Errno> {
 
 /// Returns the counters of a packet socket since they were last read: `(received, dropped)`.
 pub(super) fn packet_statistics(socket: impl AsFd) -> Result<(u32, u32), Errno> {
-    let mut statistics = libc::tpacket_stats { tp_packets: 0, tp_drops: 0 };
-    let mut size = size_of::<libc::tpacket_stats>() as libc::socklen_t;
-    // SAFETY: `statistics` is writable for `size` bytes.
+    let [received, dropped] = packet_option(socket, libc::PACKET_STATISTICS)?;
+    Ok((received, dropped))
+}
+
+/// Returns the group of a packet socket: its number in the low half, its mode and flags above.
+pub(super) fn packet_fanout(socket: impl AsFd) -> Result<u32, Errno> {
+    packet_option(socket, libc::PACKET_FANOUT).map(|[group]| group)
+}
+
+/// Reads an option of a packet socket that consists of words.
+fn packet_option<const WORDS: usize>(socket: impl AsFd, option: i32) -> Result<[u32; WORDS], Errno> {
+    let mut words = [0_u32; WORDS];
+    let mut size = size_of::<[u32; WORDS]>() as libc::socklen_t;
+    // SAFETY: `words` is writable for `size` bytes.
     let status = unsafe {
         libc::getsockopt(
             socket.as_fd().as_raw_fd(),
             libc::SOL_PACKET,
-            libc::PACKET_STATISTICS,
-            ptr::from_mut(&mut statistics).cast(),
+            option,
+            ptr::from_mut(&mut words).cast(),
             &raw mut size,
         )
     };
-    checked(status).map(|_| (statistics.tp_packets, statistics.tp_drops))
+    checked(status).map(|_| words)
 }
 
 /// Binds a packet socket to an interface, for all protocols.

@@ -9,7 +9,8 @@
 //! | [`Tun`] | one read or write per packet; this process is the other end of the interface | routes packets to it |
 //!
 //! Other items: [`Interface`] describes an interface, and [`Filter`] selects frames.
-//! [`wait_readable`] lets an idle worker sleep until a frame or a [`Bell`] wakes it.
+//! [`wait_readable`] lets an idle worker sleep until a frame or a [`Bell`] wakes it; several workers that share a device
+//! wait in a [`LifoQueue`].
 //! [`privilege_missing`] checks beforehand whether the devices can work. [`lab`] builds test networks
 //! of [`Namespace`]s, whose packets can be [steered](Namespace::steer); [`obtain_lab_privilege`] lets a process without
 //! privilege build one. [`Datagrams`] sends and
@@ -48,6 +49,7 @@ mod interface;
 #[allow(unsafe_code)]
 mod kernel;
 pub mod lab;
+mod lifo;
 mod listening;
 mod namespace;
 mod opening;
@@ -70,6 +72,7 @@ pub use error::{DeviceError, SendError};
 pub use filter::{Filter, PortProtocol, Ports};
 pub use interface::Interface;
 pub(crate) use interface::{indirection_table, number_and_address, set_indirection_table};
+pub use lifo::LifoQueue;
 pub use listening::listening;
 pub use namespace::{EnteredNamespace, Namespace, NamespaceError};
 pub use packet::{Fanout, FanoutMode, PacketOptions, PacketSocket};

@@ -11,6 +11,7 @@
 
 mod outgoing;
 mod ring;
+mod shared;
 
 use super::error::SendError;
 use super::{DeviceError, Filter, Frame, FrameDevice, Interface, check_length, check_packet_socket, kernel};

@@ -246,7 +246,9 @@ impl Queue for Schedule {
             while taken < limit && !self.packets.is_empty() {
                 let rest = &self.packets[self.next..];
                 let slice = &rest[..rest.len().min(limit - taken)];
-                slice.iter().for_each(|packet| sink(Incoming { at: now, bytes: Bytes::Prepared(packet.frame) }));
+                slice
+                    .iter()
+                    .for_each(|packet| sink(Incoming { at: now, bytes: Bytes::Prepared(packet.frame) }));
                 taken += slice.len();
                 self.next = (self.next + slice.len()) % self.packets.len();
             }

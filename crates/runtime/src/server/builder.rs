@@ -1,6 +1,7 @@
 //! What a server is made of.
 
 use super::connections::Frames;
+use super::datagrams::interface::{Below, Device};
 use super::error::ServerError;
 use super::handler::{Handler, Request};
 use super::policy::Policy;
@@ -31,6 +32,8 @@ pub struct Server<S = (), W = ()> {
 #[derive(Clone, Debug)]
 pub(super) struct Options {
     pub(super) address: SocketAddr,
+    /// Where it is on an interface; otherwise on the kernel's sockets.
+    pub(super) below: Option<Below>,
     pub(super) workers: Option<usize>,
     pub(super) policy: Policy,
     pub(super) idle: Duration,
@@ -51,13 +54,39 @@ impl Server {
     /// # Errors
     /// If it is no address, or a name without one.
     pub fn bind(address: impl ToSocketAddrs + fmt::Debug) -> Result<Self, ServerError> {
-        let found = address.to_socket_addrs().and_then(|mut addresses| {
-            addresses.next().ok_or_else(|| std::io::Error::other("the name has no address"))
-        });
-        let address =
-            found.map_err(|source| ServerError::Address { text: format!("{address:?}"), source })?;
+        Ok(Self::at(resolve(address)?, None))
+    }
+
+    /// A server below the kernel's sockets: on an interface such as `eth0`, by way of `device`. It answers for `address`,
+    /// ARP included, which must not be the kernel's own: that would answer too. A TUN interface is made, and has to be
+    /// brought up, with a route to `address`, by `ip`. See [the table](super#on-an-interface) of what differs.
+    ///
+    /// Needs the capabilities `CAP_NET_RAW` (packet socket), `CAP_NET_ADMIN` (TUN), or both and `CAP_BPF` (XDP), and the
+    /// network namespace of the thread that calls [`serve`](Self::serve) or [`start`](Self::start).
+    ///
+    /// # Errors
+    /// If `address` is no IPv4 address of one host with a port.
+    pub fn on_interface(
+        device: Device,
+        interface: impl Into<String>,
+        address: impl ToSocketAddrs + fmt::Debug,
+    ) -> Result<Self, ServerError> {
+        let expected = "an IPv4 address of one host and a port, such as 10.0.0.9:7";
+        let resolved = resolve(address)?;
+        let refused = || ServerError::Option { option: "address", found: resolved.to_string(), expected };
+        let SocketAddr::V4(address) = resolved else { return Err(refused()) };
+        let ip = address.ip();
+        if address.port() == 0 || ip.is_unspecified() || ip.is_multicast() || ip.is_broadcast() {
+            return Err(refused());
+        }
+        let below = Below { device, interface: interface.into(), address };
+        Ok(Self::at(resolved, Some(below)))
+    }
+
+    fn at(address: SocketAddr, below: Option<Below>) -> Self {
         let options = Options {
             address,
+            below,
             workers: None,
             policy: Policy::default(),
             idle: Duration::from_secs(60),
@@ -69,7 +98,7 @@ impl Server {
             receive_buffer: None,
             frames: None,
         };
-        Ok(Self { options, make_state: Box::new(|_| ()), make_worker: Arc::new(|_| ()) })
+        Self { options, make_state: Box::new(|_| ()), make_worker: Arc::new(|_| ()) }
     }
 
     /// A server of connections (TCP) at `address`, as of [`bind`](Self::bind). `frames` says where requests end.
@@ -83,8 +112,17 @@ impl Server {
     }
 }
 
+/// The first address that `address` means.
+fn resolve(address: impl ToSocketAddrs + fmt::Debug) -> Result<SocketAddr, ServerError> {
+    let found = address.to_socket_addrs().and_then(|mut addresses| {
+        addresses.next().ok_or_else(|| std::io::Error::other("the name has no address"))
+    });
+    found.map_err(|source| ServerError::Address { text: format!("{address:?}"), source })
+}
+
 impl<S, W> Server<S, W> {
-    /// The number of workers; otherwise one for each core that this process may use. Each is pinned to a core; with more
+    /// The number of workers; otherwise one for each core that this process may use, and with XDP at most one for each
+    /// receive queue of the interface. Each is pinned to a core; with more
     /// workers than cores, several to one.
     #[must_use]
     pub fn workers(mut self, workers: usize) -> Self {
@@ -160,8 +198,9 @@ impl<S, W> Server<S, W> {
         self
     }
 
-    /// The size of each socket's receive buffer in bytes; otherwise 4 MiB, and that of connections adapts itself. Without the capability `CAP_NET_ADMIN` the kernel
-    /// grants at most `net.core.rmem_max`.
+    /// The size of each socket's receive buffer in bytes; otherwise 4 MiB, and that of connections adapts itself. Without the
+    /// capability `CAP_NET_ADMIN` the kernel grants at most `net.core.rmem_max`. [On an interface](Self::on_interface) it is the
+    /// memory of each queue's ring, some 2 KiB for a frame (XDP: 4 KiB); with TUN the interface's `txqueuelen` counts instead.
     #[must_use]
     pub fn receive_buffer(mut self, bytes: usize) -> Self {
         self.options.receive_buffer = Some(bytes);
@@ -172,6 +211,7 @@ impl<S, W> Server<S, W> {
 impl Options {
     /// Checks the options, for so many `workers`.
     pub(super) fn check(&self, workers: usize) -> Result<(), ServerError> {
+        self.below.as_ref().map_or(Ok(()), |below| below.check(self.policy, workers))?;
         let fault = |option, found: String, expected| Err(ServerError::Option { option, found, expected });
         if workers == 0 || workers > Port::MAX_WORKERS {
             return fault("workers", workers.to_string(), "1 to 1000");

@@ -6,6 +6,7 @@ use core::time::Duration;
 use std::io;
 use std::net::SocketAddr;
 use warmcore_linux::ProbeError;
+use warmcore_linux::net::DeviceError;
 use warmcore_linux::net::sockets::PortError;
 
 /// Why a server cannot start, or did not stop in order.
@@ -45,6 +46,14 @@ pub enum ServerError {
     /// The port cannot be opened.
     #[error(transparent)]
     Port(#[from] PortError),
+    /// The interface cannot be served on.
+    #[error(transparent)]
+    Interface(#[from] DeviceError),
+    /// This process has no descriptors left for the interface's queues.
+    #[error(
+        "cannot wait for frames: {0}; expected descriptors for the interface's queues: raise the limit (`ulimit -n`)"
+    )]
+    Descriptors(String),
     /// The page with the metrics cannot be served.
     #[error(transparent)]
     Metrics(#[from] EndpointError),

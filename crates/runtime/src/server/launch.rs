@@ -10,7 +10,7 @@ use super::running::{Event, Page, Running};
 use super::service::{FlowsOf, Local, Service, message};
 use super::transport::{ServedPort, Transport};
 use super::{connections, datagrams, keeper};
-use crate::from_scenario::usable_cores;
+use crate::cores::usable_cores;
 use crate::metrics::Endpoint;
 use core::sync::atomic::AtomicBool;
 use std::io;
@@ -123,7 +123,11 @@ fn cpus(options: &Options) -> Result<Vec<CpuId>, ServerError> {
         (Err(error), None) => return Err(error.into()),
         _ => affinity::mask().map(|mask| mask.iter().collect()).unwrap_or_default(),
     };
-    let workers = options.workers.unwrap_or(cores.len());
+    let workers = match (options.workers, &options.below) {
+        (Some(workers), _) => workers,
+        (None, Some(below)) => cores.len().min(below.most_workers(options.policy)?),
+        (None, None) => cores.len(),
+    };
     options.check(workers)?;
     Ok(cores.into_iter().cycle().take(workers).collect())
 }

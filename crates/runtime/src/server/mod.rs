@@ -1,5 +1,5 @@
 //! A server on the kernel's UDP sockets, for programs of any kind: an ordinary address, no privilege, no scenario and no
-//! profile.
+//! profile. The same handler also runs [on an interface](#on-an-interface) below them.
 //!
 //! ```
 //! use warmcore_runtime::server::{Policy, Server};
@@ -32,8 +32,11 @@
 //! | `builder`, `launch`, `running` | a server before it runs, its start, and its end |
 //! | `policy`, `gathering` | which worker processes a datagram, and how many the adaptive policy uses |
 //! | `handler`, `reply` | the user's side |
-//! | `worker` | the loop of a worker, and of the thread that calls timers |
 //! | `service` | a request's way to its flow and the handler |
+//! | `transport` | what is beneath a service |
+//! | `datagrams` | UDP, on the kernel's sockets or on an interface |
+//! | `connections` | TCP |
+//! | `keeper` | the thread that calls timers |
 //! | `flows` | the flows: their states, timers, and who was idle longest |
 //! | `control`, `counts`, `report` | what all threads share, what they count, and how it is shown |
 //! | `signals` | SIGTERM |
@@ -45,7 +48,28 @@
 //! - A handler that panics loses its request and by default its flow's state, and nothing else. A panic elsewhere ends the
 //!   whole server with an error.
 //! - Under policies with a [worker for each flow](Policy::keeps_order), all calls for a flow are made on that worker's thread,
-//!   timers included.
+//!   timers included, unless it is [on an interface](#on-an-interface) that moves flows.
+//!
+//! # On an interface
+//! [`Server::on_interface`] takes the place of [`Server::bind`]: the same handler, builder, report and end, below the kernel's
+//! UDP. Workers receive frames, check them layer by layer as the protocol stack does, and write the frames of the replies.
+//! ARP for the address is answered.
+//!
+//! | policy | packet socket | XDP | TUN |
+//! |---|---|---|---|
+//! | `ByFlow` | a socket for each worker, by our program | a queue of the interface for each worker, by its hash | a queue for each worker, by the kernel's hash |
+//! | `KernelHash` | the same, by the kernel's hash | the same | the same |
+//! | `ByCpu` | the same, by the cpu where the frame arrives | refused | refused |
+//! | `SharedLifo`, `SharedFifo` | one socket | one receive queue; refused if there are more | one queue |
+//!
+//! What differs from the kernel's sockets:
+//! - Addresses are IPv4. A request or reply fits one frame: fragments are refused and [counted](Report::refused), a reply of more
+//!   than 1,472 bytes (or the interface's MTU less 28) is [unsent](Counts::unsent).
+//! - A datagram can be sent to who has sent something before, since only then the link address is known; others are unsent.
+//!   Over TUN anybody can be reached.
+//! - An interface may move a flow to another queue. So with XDP and TUN and several workers a flow's state is behind a lock,
+//!   and a thread of its own calls timers, as under the shared policies.
+//! - If the interface is deleted, the server ends with an error.
 //!
 //! # What a slow handler holds up
 //! With a worker for each flow: all flows of its worker, and the replies of the batch that it is in. Workers that see slow
@@ -77,6 +101,7 @@ mod transport;
 pub use builder::Server;
 pub use connections::{Frame, Frames};
 pub use counts::Counts;
+pub use datagrams::interface::Device;
 pub use error::ServerError;
 pub use handler::{AfterPanic, Closed, Handler, Request};
 pub use policy::Policy;

@@ -6,7 +6,8 @@ use warmcore_linux::net::connections::Accepting;
 use warmcore_linux::net::sockets::Sharing;
 use warmcore_units::CpuId;
 
-/// Which worker processes a datagram. The name in brackets is that of Salehi, Kurose & Towsley 1994.
+/// Which worker processes a datagram. The name in brackets is that of Salehi, Kurose & Towsley 1994. What each means
+/// [on an interface](super#on-an-interface) is said there.
 ///
 /// | policy | a slow handler holds up | a flow's order | a flow's state moves |
 /// |---|---|---|---|
@@ -67,6 +68,11 @@ impl Policy {
     #[must_use]
     pub const fn keeps_order(self) -> bool {
         matches!(self, Self::ByFlow | Self::KernelHash)
+    }
+
+    /// Whether all workers receive from one socket.
+    pub(super) const fn is_shared(self) -> bool {
+        matches!(self, Self::SharedLifo | Self::SharedFifo)
     }
 
     /// How the kernel shares a UDP port so, among workers on `cpus`.

@@ -21,6 +21,9 @@ pub struct Report {
     /// Datagrams that the kernel dropped before a worker received them: the receive buffer was full. On a server of connections,
     /// attempts to connect that it dropped: too many waited to be accepted. Up to 2^32.
     pub dropped: u64,
+    /// Frames for the server that were no valid datagram, or a fragment. Only [on an interface](super::Server::on_interface):
+    /// what comes to a socket the kernel has checked.
+    pub refused: u64,
 }
 
 /// What a worker has done.
@@ -47,6 +50,7 @@ impl Report {
             workers: control.threads.iter().map(|thread| worker(thread)).collect(),
             flows: control.open.load(Ordering::Relaxed),
             dropped: control.port.dropped(),
+            refused: control.port.refused(),
         }
     }
 
@@ -69,6 +73,7 @@ impl Report {
     /// | `warmcore_server_flows_total` | worker, cpu, event | flows opened, expired, evicted, closed |
     /// | `warmcore_server_flows` | | flows open |
     /// | `warmcore_server_dropped_total` | | datagrams dropped by the kernel |
+    /// | `warmcore_server_refused_total` | | frames on an interface that were no valid datagram |
     /// | `warmcore_server_busy_seconds_total` | worker, cpu | processor time, system calls included |
     /// | `warmcore_server_seconds` | | since the start |
     #[must_use]
@@ -108,6 +113,12 @@ impl Report {
                 "Datagrams dropped by the kernel.",
                 count,
                 counter(self.dropped as f64, Vec::new()),
+            ),
+            one(
+                "warmcore_server_refused_total",
+                "Frames that were no valid datagram.",
+                count,
+                counter(self.refused as f64, Vec::new()),
             ),
             one(
                 "warmcore_server_seconds",

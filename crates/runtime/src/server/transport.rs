@@ -1,6 +1,7 @@
 //! What lies beneath a [`Service`](super::service): datagrams or connections.
 
 use super::connections::{Directory, Frames, Stream};
+use super::datagrams::DatagramPort;
 use super::flows::{NEVER, TimerChange};
 use super::handler::{Closed, Handler};
 use super::service::{Kept, Local, Place, Service};
@@ -8,7 +9,7 @@ use core::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use warmcore_linux::net::connections::ListeningPort;
-use warmcore_linux::net::sockets::{Port, Sent};
+use warmcore_linux::net::sockets::Sent;
 
 /// A transport. All of a server that is chosen by it is compiled for it.
 pub(super) trait Transport: Sized + Send + Sync + 'static {
@@ -74,7 +75,7 @@ pub(super) enum Target<'a> {
 /// The port of a server.
 pub(super) enum ServedPort {
     /// Of UDP.
-    Datagrams(Port),
+    Datagrams(DatagramPort),
     /// Of TCP.
     Connections {
         port: ListeningPort,
@@ -85,7 +86,7 @@ pub(super) enum ServedPort {
 }
 
 impl ServedPort {
-    pub(super) const fn address(&self) -> SocketAddr {
+    pub(super) fn address(&self) -> SocketAddr {
         match self {
             Self::Datagrams(port) => port.address(),
             Self::Connections { port, .. } => port.address(),
@@ -94,11 +95,18 @@ impl ServedPort {
 
     /// What the kernel dropped: datagrams, or requests for a connection.
     pub(super) fn dropped(&self) -> u64 {
-        let dropped = match self {
+        match self {
             Self::Datagrams(port) => port.dropped(),
-            Self::Connections { port, .. } => port.dropped(),
-        };
-        dropped.into_iter().map(u64::from).sum()
+            Self::Connections { port, .. } => port.dropped().into_iter().map(u64::from).sum(),
+        }
+    }
+
+    /// Frames that were no valid datagram. What comes to a socket the kernel has checked.
+    pub(super) fn refused(&self) -> u64 {
+        match self {
+            Self::Datagrams(port) => port.refused(),
+            Self::Connections { .. } => 0,
+        }
     }
 
     pub(super) fn close(&self) {
@@ -111,15 +119,14 @@ impl ServedPort {
     /// Gives all flows to the first `workers`, where flows can move.
     pub(super) fn gather(&self, workers: usize) {
         if let Self::Datagrams(port) = self {
-            // Fails only if memory is short. Then flows stay where they are.
-            let _ = port.gather(workers);
+            port.gather(workers);
         }
     }
 
     /// Sends to any peer, from any thread. Returns whether the kernel took it, or will.
     pub(super) fn send(&self, bytes: &[u8], peer: SocketAddr) -> bool {
         match self {
-            Self::Datagrams(port) => port.send(bytes, peer, None).sent == 1,
+            Self::Datagrams(port) => port.send(bytes, peer),
             Self::Connections { frames, directory, .. } => {
                 let stream: Option<Arc<Stream>> = directory.find(&peer);
                 stream.is_some_and(|stream| stream.offer(frames, bytes))

@@ -5,6 +5,7 @@ mod end;
 mod exchange;
 mod flows;
 mod helping;
+mod interface;
 mod metrics;
 mod program;
 mod refusals;

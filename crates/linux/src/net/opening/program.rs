@@ -1,4 +1,5 @@
-//! Classic BPF programs that choose the socket of a datagram or of a connection (`SO_ATTACH_REUSEPORT_CBPF`).
+//! Classic BPF programs that choose the socket of a datagram or of a connection (`SO_ATTACH_REUSEPORT_CBPF`), or of a frame
+//! that carries a datagram (`PACKET_FANOUT_CBPF`).
 //!
 //! The program returns the number of a socket in the order in which they were bound (UDP) or began to listen (TCP). The
 //! kernel calls it with what lies behind the transport's header; the headers lie at `SKF_NET_OFF` (see

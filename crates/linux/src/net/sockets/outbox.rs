@@ -63,6 +63,11 @@ impl Outbox {
         self.bytes.truncate(self.entries.last().map_or(0, |entry| entry.bytes.end));
     }
 
+    /// The datagrams in it, in the order in which they were added: bytes and receiver.
+    pub fn datagrams(&self) -> impl Iterator<Item = (&[u8], SocketAddr)> {
+        self.entries.iter().map(|entry| (&self.bytes[entry.bytes.clone()], entry.to))
+    }
+
     /// Its datagrams and their bytes.
     pub(super) fn parts(&self) -> (&[Entry], &[u8]) {
         (&self.entries, &self.bytes)

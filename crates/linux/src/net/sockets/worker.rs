@@ -2,13 +2,11 @@
 
 use super::stealing::Stealing;
 use super::{Batch, Outbox, Sent, Sharing, kernel};
-use crate::net::Bell;
-use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use crate::net::LifoQueue;
+use core::sync::atomic::{AtomicBool, Ordering};
 use core::time::Duration;
-use rustix::event::{Timespec, epoll};
 use rustix::io::Errno;
 use std::net::UdpSocket;
-use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 /// What the workers of a port share.
@@ -29,24 +27,10 @@ enum Waiting {
     Stealing(Stealing),
 }
 
-/// Where workers wait so that the last to come is woken first: an epoll instance with the socket.
-#[derive(Debug)]
-struct LifoQueue {
-    epoll: OwnedFd,
-    /// Workers that wait, or are about to.
-    waiting: AtomicUsize,
-    /// Readable once the port is closed.
-    bell: Bell,
-}
-
-/// Each arrival wakes one waiter (edge-triggered). Without it the kernel would wake another one for every waiter that
-/// goes to receive.
-const ARRIVALS: epoll::EventFlags = epoll::EventFlags::IN.union(epoll::EventFlags::ET);
-
 impl Shared {
     pub(super) fn new(sharing: &Sharing, sockets: &[Arc<UdpSocket>]) -> Result<Self, Errno> {
         let waiting = match sharing {
-            Sharing::Lifo => Waiting::Lifo(LifoQueue::new(&sockets[0])?),
+            Sharing::Lifo => Waiting::Lifo(LifoQueue::new(&*sockets[0])?),
             Sharing::Stealing { .. } => Waiting::Stealing(Stealing::new(sockets)?),
             Sharing::Fifo | Sharing::Hash | Sharing::Flow { .. } | Sharing::Cpu { .. } => Waiting::Receiving,
         };
@@ -56,39 +40,12 @@ impl Shared {
     /// Wakes all who wait in the epoll instance.
     pub(super) fn ring(&self) {
         if let Waiting::Lifo(queue) = &self.waiting {
-            queue.bell.ring();
+            queue.close();
         }
     }
 
     fn is_closed(&self) -> bool {
         self.closed.load(Ordering::SeqCst)
-    }
-}
-
-impl LifoQueue {
-    fn new(socket: &UdpSocket) -> Result<Self, Errno> {
-        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
-        let bell = Bell::new().map_err(|_| Errno::MFILE)?;
-        epoll::add(&epoll, socket, epoll::EventData::new_u64(0), ARRIVALS)?;
-        // Level-triggered, so that it wakes everyone.
-        epoll::add(&epoll, bell.descriptor(), epoll::EventData::new_u64(1), epoll::EventFlags::IN)?;
-        Ok(Self { epoll, waiting: AtomicUsize::new(0), bell })
-    }
-
-    /// Waits for an arrival.
-    fn wait(&self, timeout: Option<Duration>) -> Result<(), Errno> {
-        let timeout = timeout.and_then(|timeout| Timespec::try_from(timeout).ok());
-        let mut event =
-            [epoll::Event { flags: epoll::EventFlags::empty(), data: epoll::EventData::new_u64(0) }];
-        epoll::wait(&self.epoll, &mut event[..], timeout.as_ref()).map(drop)
-    }
-
-    /// Wakes another waiter if the socket is still readable: two arrivals before a waiter looks are one event.
-    fn pass_on(&self, socket: &UdpSocket) {
-        if self.waiting.load(Ordering::SeqCst) > 0 {
-            // Modifying the entry makes the kernel look anew. It cannot fail: the entry is there.
-            let _ = epoll::modify(&self.epoll, socket, epoll::EventData::new_u64(0), ARRIVALS);
-        }
     }
 }
 
@@ -152,17 +109,13 @@ impl WorkerSocket {
             }
             Waiting::Lifo(queue) => queue,
         };
-        // Announced before looking: who receives after that, and leaves something queued, passes it on.
-        queue.waiting.fetch_add(1, Ordering::SeqCst);
-        let mut received = kernel::receive(&*self.socket, batch, false);
-        if received == Err(Errno::AGAIN) && !self.shared.is_closed() {
-            let waited = queue.wait(self.timeout);
-            received = waited.and_then(|()| kernel::receive(&*self.socket, batch, false));
-        }
-        queue.waiting.fetch_sub(1, Ordering::SeqCst);
-        if received.is_ok() {
-            queue.pass_on(&self.socket);
-        }
+        let is_closed = || self.shared.is_closed();
+        let receive = || match kernel::receive(&*self.socket, batch, false) {
+            Err(Errno::AGAIN) => None,
+            received => Some(received),
+        };
+        let received = queue.receive(&*self.socket, self.timeout, is_closed, receive);
+        let received = received.and_then(|received| received.unwrap_or(Err(Errno::AGAIN)));
         self.received(received, batch)
     }
 

@@ -6,6 +6,7 @@
 use super::senders::{FlowSet, OpenFlows};
 use super::{LocalEndpoint, key};
 use crate::driver::{Bytes, Incoming, Queue, QueueError};
+use crate::frames;
 use crate::run_handle::NewFlow;
 use core::ops::Range;
 use hashbrown::{HashMap, HashSet};
@@ -16,7 +17,7 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use warmcore_linux::net::{DeviceError, Frame, FrameDevice, SendError};
 use warmcore_stack::tcp::refuse;
-use warmcore_stack::wire::{FrameBuilder, LinkKind, arp, ethernet, tcp};
+use warmcore_stack::wire::{FrameBuilder, LinkKind, ethernet, tcp};
 use warmcore_stack::{Flow, FlowKey, LinkAddress};
 use warmcore_units::{Nanos, Transport};
 
@@ -28,8 +29,6 @@ const ANNOUNCED_AGAIN: Nanos = Nanos(100e6);
 const MAX_REFUSED: usize = 1 << 16;
 /// Most frames that are sent together.
 const SEND_BATCH: u32 = 32;
-/// How often to try a send when the device's queue is full.
-const SEND_ATTEMPTS: u32 = 100;
 
 /// The frames of a device in order of arrival.
 pub(super) struct DeviceQueue<D: FrameDevice> {
@@ -101,16 +100,9 @@ impl<D: FrameDevice> DeviceQueue<D> {
     }
 
     fn transmit(&mut self, frame: &[u8]) -> Result<(), SendError> {
-        for _ in 0..SEND_ATTEMPTS {
-            match self.device.send(frame) {
-                Err(SendError::Full) => drop(self.device.flush()),
-                sent => {
-                    self.unflushed += u32::from(sent.is_ok());
-                    return sent;
-                }
-            }
-        }
-        Err(SendError::Full)
+        let sent = frames::transmit(&mut self.device, frame);
+        self.unflushed += u32::from(sent.is_ok());
+        sent
     }
 
     fn send_answers(&mut self) {
@@ -251,14 +243,10 @@ impl Classifier {
 
     /// Queues a reply if `frame` is an ARP request for our address. Returns whether it was.
     fn answer(&mut self, frame: &[u8]) -> bool {
-        let Some(request) = arp::request(frame).filter(|request| request.target == self.local.address) else {
-            return false;
-        };
-        let mut buffer = [0; arp::MAX_REPLY];
-        if let Ok(answer) = request.reply(self.station, &mut buffer) {
-            self.answers.push(answer.to_vec());
-        }
-        true
+        let reply = frames::arp_reply(frame, self.local.address, self.station);
+        let is_asked = reply.is_some();
+        self.answers.extend(reply);
+        is_asked
     }
 }
 

@@ -1,6 +1,7 @@
 //! The loop of a worker.
 
 use super::Datagrams;
+use super::source::Source;
 use crate::server::BATCH_TIME;
 use crate::server::control::Control;
 use crate::server::flows::NEVER;
@@ -8,43 +9,40 @@ use crate::server::handler::Handler;
 use crate::server::service::{Local, Service};
 use core::sync::atomic::Ordering;
 use core::time::Duration;
-use warmcore_linux::net::sockets::{Batch, Datagram, Received, WorkerSocket};
+use warmcore_linux::net::sockets::{Batch, Datagram, Received};
 
 /// Receives and handles requests until the port is closed and its queue is empty.
 ///
 /// # Errors
-/// The error of the kernel that made receiving impossible.
+/// Why nothing can be received any more.
 pub(super) fn work<S, W, H: Handler<S, W>>(
     service: &Service<S, H, Datagrams>,
     mut local: Local<W, Datagrams>,
-    mut socket: WorkerSocket,
-    mut batch: Batch,
+    mut source: impl Source,
 ) -> Result<(), String> {
     let (control, shard) = (&service.control, local.number);
     let by_worker = service.flows.are_by_worker();
-    let several = batch.capacity() > 1;
+    let several = source.capacity() > 1;
     let mut pace = Pace::default();
     loop {
         if by_worker {
             let next = service.flows.lock(shard).next_time();
-            let timeout = timeout(next, control);
-            socket.set_timeout(timeout).map_err(|error| format!("cannot set a timeout: {error}"))?;
+            source.set_timeout(timeout(next, control))?;
         }
-        let received = match socket.receive(&mut batch) {
-            Ok(Received::Closed) => break,
-            Ok(Received::Nothing) => 0,
-            Ok(Received::Datagrams(count)) => count,
-            Err(error) => return Err(format!("cannot receive: {error}")),
+        let received = match source.receive()? {
+            Received::Closed => break,
+            Received::Nothing => 0,
+            Received::Datagrams(count) => count,
         };
         let now = control.now();
-        socket.begin(pace.expected(received));
-        let count = batch.datagrams().map(|datagram| handle(service, &mut local, &datagram, now)).count();
+        source.begin(pace.expected(received));
+        let count = source.datagrams().map(|datagram| handle(service, &mut local, &datagram, now)).count();
         if by_worker {
             service.keep_time(&mut local, shard, now);
         }
         local.finish_batch(control);
         if several {
-            batch.set_limit(pace.next_limit(count, control.now() - now));
+            source.set_limit(pace.next_limit(count, control.now() - now));
         }
     }
     if by_worker {
@@ -67,13 +65,9 @@ fn handle<S, W, H: Handler<S, W>>(
     }
 }
 
-/// How long a worker may wait if something is due at `next`: a power of two of milliseconds, so that the timeout, which costs
-/// a system call to set, seldom changes.
+/// How long a worker may wait if something is due at `next`.
 fn timeout(next: u64, control: &Control) -> Option<Duration> {
-    (next != NEVER).then(|| {
-        let milliseconds = (next.saturating_sub(control.now()) / 1_000_000).max(1);
-        Duration::from_millis(1 << milliseconds.ilog2().min(20))
-    })
+    (next != NEVER).then(|| Duration::from_nanos(next.saturating_sub(control.now())))
 }
 
 /// Follows how long requests take, to choose how many to receive at once.
