@@ -3,8 +3,9 @@
 
 use core::marker::PhantomData;
 use core::mem::zeroed;
+use core::num::NonZeroU64;
 use core::time::Duration;
-use rustix::thread::{ClockId, clock_nanosleep_absolute};
+use rustix::thread::{ClockId, clock_nanosleep_absolute, set_current_timer_slack};
 use rustix::time::Timespec;
 use std::io;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -17,11 +18,14 @@ pub struct RealTime {
 }
 
 impl RealTime {
-    /// Raises this thread's priority. It must not run for long: nothing else runs on its cpu meanwhile.
+    /// Raises this thread's priority. It must not run for long: nothing else runs on its cpu meanwhile. Its sleeps end
+    /// without slack from now on, with the priority or without.
     ///
     /// # Errors
     /// Without the capability `CAP_SYS_NICE`, or where the thread's group may not have such threads.
     pub fn begin() -> io::Result<Self> {
+        // Threads of real-time priority have none; a refusal leaves the usual 50 µs.
+        let _ = set_current_timer_slack(NonZeroU64::new(1));
         set(libc::SCHED_FIFO, 1).map(|()| Self { _not_send: PhantomData })
     }
 }
@@ -31,6 +35,15 @@ impl Drop for RealTime {
         // Lowering a priority needs no privilege.
         let _ = set(libc::SCHED_OTHER, 0);
     }
+}
+
+/// Lets this thread, and those that it starts from now on, give way to every other thread of its cpu (`SCHED_IDLE`). A thread
+/// without privilege cannot take that back.
+///
+/// # Errors
+/// If the kernel refuses it.
+pub fn give_way() -> io::Result<()> {
+    set(libc::SCHED_IDLE, 0)
 }
 
 fn set(policy: i32, priority: i32) -> io::Result<()> {
@@ -92,5 +105,11 @@ mod tests {
         sleep_until(moment);
         drop(raised);
         assert_eq!(policy(), libc::SCHED_OTHER);
+        let inherited = std::thread::spawn(move || {
+            give_way().expect("it needs no privilege");
+            std::thread::spawn(policy).join()
+        });
+        let inherited = inherited.join().expect("it ends").expect("it ends");
+        assert_eq!((inherited, policy()), (libc::SCHED_IDLE, libc::SCHED_OTHER));
     }
 }

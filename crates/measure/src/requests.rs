@@ -110,7 +110,9 @@ pub(crate) fn calibrate(
         plan.service.transport
     )];
     notes.extend(rounds.without_priority.map(|reason| {
-        format!("sources had no real-time priority ({reason}), so the kernel decided when they ran")
+        format!(
+            "sources had no real-time priority ({reason}), so workers gave way to them instead (SCHED_IDLE)"
+        )
     }));
     Ok(MeasuredServer { costs, notes })
 }

@@ -106,7 +106,7 @@ pub(crate) fn run(arguments: &RunLiveArguments, transport: Transport) -> miette:
     let fates = Fates::of(&runs);
     if let Some(reason) = &fates.without_priority {
         messages::note(format_args!(
-            "sources had no real-time priority ({reason}), so the kernel decided when they ran"
+            "sources had no real-time priority ({reason}), so workers gave way to them instead (SCHED_IDLE)"
         ));
     }
     if fates.fell_behind {

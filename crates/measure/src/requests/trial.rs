@@ -99,7 +99,20 @@ impl Trial {
         thread::scope(|scope| scope.spawn(open).join()).unwrap_or(Err(RunError::Panicked))
     }
 
+    /// Where sources may have no real-time priority, workers give way to them. A thread inherits that from the one that starts
+    /// it, which cannot take it back without privilege.
     fn start(&self, site: &Site) -> Result<Running, RunError> {
+        let start = || {
+            if realtime::RealTime::begin().is_err() {
+                // Then the kernel decides who runs, as the notes say.
+                let _ = realtime::give_way();
+            }
+            self.start_here(site)
+        };
+        thread::scope(|scope| scope.spawn(start).join()).unwrap_or(Err(RunError::Panicked))
+    }
+
+    fn start_here(&self, site: &Site) -> Result<Running, RunError> {
         let server = site.at_server(|address| {
             let (opening, payloads) = (self.service.clone(), self.service.payloads.clone());
             let server = match self.service.transport {

@@ -197,7 +197,9 @@ const POORLY_KNOWN: f64 = 0.3;
 
 fn without_priority(fates: &Fates) -> Option<String> {
     let reason = fates.without_priority.as_ref()?;
-    Some(format!("sources had no real-time priority ({reason}), so the kernel decided when they ran"))
+    Some(format!(
+        "sources had no real-time priority ({reason}), so workers gave way to them instead (SCHED_IDLE)"
+    ))
 }
 
 impl ServerRequest {
