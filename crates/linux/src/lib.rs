@@ -22,7 +22,7 @@
 //! | [`realtime`] | a thread that runs before all others, at a moment |
 //! | [`region`] | resident memory to displace a data cache, in huge pages if wanted |
 //! | [`handler_library`] | loads a user's request handler, in a process of its own that is watched |
-//! | [`net`] | receives and sends Ethernet frames; shares a UDP port among workers |
+//! | [`net`] | receives and sends Ethernet frames; shares UDP and TCP ports among workers |
 //! | [`ethtool`] | what the driver of an interface says: channels, rings, coalescing, RSS, NAPI |
 //! | [`inventory`] | lists interrupts, queues, packet steering and threads, and programs that change them |
 //! | [`tuning`] | changes where interrupts, packets and threads go, and undoes the changes |

@@ -46,7 +46,8 @@ fn chosen_for_datagrams(seed: u32, own: u16) -> usize {
     workers.iter_mut().position(got).unwrap()
 }
 
-/// A SYN's ports and addresses lie where the program looks: it chooses for a peer what it chooses for datagrams of the same peer, each time.
+/// A SYN's ports and addresses lie where the program looks: it chooses for a peer what it chooses for datagrams of the same
+/// peer, each time.
 #[test]
 fn the_program_chooses_for_connections_as_for_datagrams() {
     let mut workers = std::collections::HashSet::new();

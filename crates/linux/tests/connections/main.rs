@@ -1,5 +1,5 @@
-//! Each way to share a TCP port does what it says, over loopback: which worker accepts, whose turn it is, and how the port ends. What
-//! is counted is who was told, never how fast.
+//! Each way to share a TCP port does what it says, over loopback: which worker accepts, whose turn it is, and how the port
+//! ends. What is counted is who was told, never how fast.
 
 mod choice;
 mod closing;

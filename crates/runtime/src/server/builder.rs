@@ -48,8 +48,8 @@ pub(super) struct Options {
 }
 
 impl Server {
-    /// A server of datagrams (UDP) at `address`, such as `0.0.0.0:7`, or `[::]:7` for IPv4 and IPv6; port 0 means any free port. The port is
-    /// opened by [`serve`](Self::serve) or [`start`](Self::start).
+    /// A server of datagrams (UDP) at `address`, such as `0.0.0.0:7`, or `[::]:7` for IPv4 and IPv6; port 0 means any
+    /// free port. The port is opened by [`serve`](Self::serve) or [`start`](Self::start).
     ///
     /// # Errors
     /// If it is no address, or a name without one.

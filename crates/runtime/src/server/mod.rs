@@ -1,4 +1,4 @@
-//! A server on the kernel's UDP sockets, for programs of any kind: an ordinary address, no privilege, no scenario and no
+//! A server on the kernel's UDP or TCP sockets, for programs of any kind: an ordinary address, no privilege, no scenario and no
 //! profile. The same handler also runs [on an interface](#on-an-interface) below them.
 //!
 //! ```
@@ -22,27 +22,29 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A flow is what one address and port sends. Its first request opens it: the server makes its state, and hands it to the
-//! [`Handler`] with this request and all that follow, until the flow expires, is evicted, or the handler closes it. Each worker,
-//! a thread pinned to a core, receives requests in batches, calls the handler, and sends the batch's replies together.
-//! The [`Policy`] says which worker gets which request.
+//! A flow is what one address and port sends, on [TCP](Server::bind_tcp) a connection. Its first request opens it, or that
+//! the connection is accepted: the server makes its state, and hands it to the [`Handler`] with this request and all that follow, until the
+//! flow expires, is evicted, or the handler or the peer closes it. Each worker, a thread pinned to a core, receives requests in
+//! batches (of one connection, or of all senders), calls the handler, and sends the batch's replies together. The
+//! [`Policy`] says which worker gets which request; [`Frames`] says where requests on a connection end.
 //!
 //! | module | holds |
 //! |---|---|
 //! | `builder`, `launch`, `running` | a server before it runs, its start, and its end |
-//! | `policy`, `gathering` | which worker processes a datagram, and how many the adaptive policy uses |
+//! | `policy`, `gathering` | which worker processes a request, and how many the adaptive policy uses |
 //! | `handler`, `reply` | the user's side |
-//! | `service` | a request's way to its flow and the handler |
-//! | `transport` | what is beneath a service |
-//! | `datagrams` | UDP, on the kernel's sockets or on an interface |
-//! | `connections` | TCP |
-//! | `keeper` | the thread that calls timers |
+//! | `service` | calls of the handler, timers, and the ends of flows |
 //! | `flows` | the flows: their states, timers, and who was idle longest |
+//! | `transport` | what lies beneath: the two that follow. All that they share is compiled for each |
+//! | `datagrams` | UDP: the loop of a worker, and a datagram's way to its flow |
+//! | `connections` | TCP: accepting, frames, a connection's turn, and its end |
+//! | `keeper` | the thread that calls timers of flows that have no worker |
 //! | `control`, `counts`, `report` | what all threads share, what they count, and how it is shown |
 //! | `signals` | SIGTERM |
 //!
 //! # Invariants
-//! - A flow's state is with one thread at a time. Requests that come meanwhile wait at the flow, at most 1,024.
+//! - A flow's state is with one thread at a time. Datagrams that come meanwhile wait at the flow, at most 1,024.
+//! - Requests of a connection are handled in their order and answered in it, under every policy.
 //! - Each datagram that a worker received is handled, or counted as overflowed or abandoned. Those that the kernel dropped
 //!   before are counted too.
 //! - A handler that panics loses its request and by default its flow's state, and nothing else. A panic elsewhere ends the
@@ -74,7 +76,8 @@
 //! # What a slow handler holds up
 //! With a worker for each flow: all flows of its worker, and the replies of the batch that it is in. Workers that see slow
 //! requests receive fewer at once: as many as take 100 µs. Under the shared policies a worker takes one request at a time, so
-//! a slow one holds up nothing but its own flow, as long as there are other workers.
+//! a slow one holds up nothing but its own flow, as long as there are other workers. A peer that does not read its replies
+//! holds up nobody: its own requests wait.
 //!
 //! # The stack of a handler
 //! A handler runs on its worker's thread, with a stack of [2 MiB](Server::stack_size) and a guard page.
@@ -109,6 +112,6 @@ pub use reply::Reply;
 pub use report::{Report, WorkerReport};
 pub use running::{Running, Sender};
 
-/// What a worker may take before it sends replies, or turns to other connections, in nanoseconds: so that the first reply does not wait
-/// long for the last.
+/// What a worker may take before it sends replies, or turns to other connections, in nanoseconds: so that the first reply
+/// does not wait long for the last.
 const BATCH_TIME: u64 = 100_000;

@@ -1,4 +1,4 @@
-//! Which worker processes a datagram.
+//! Which worker processes a request.
 
 use super::error::ServerError;
 use rand::RngExt;
@@ -6,8 +6,10 @@ use warmcore_linux::net::connections::Accepting;
 use warmcore_linux::net::sockets::Sharing;
 use warmcore_units::CpuId;
 
-/// Which worker processes a datagram. The name in brackets is that of Salehi, Kurose & Towsley 1994. What each means
+/// Which worker processes a request. The name in brackets is that of Salehi, Kurose & Towsley 1994. What each means
 /// [on an interface](super#on-an-interface) is said there.
+///
+/// Of a server of datagrams:
 ///
 /// | policy | a slow handler holds up | a flow's order | a flow's state moves |
 /// |---|---|---|---|
@@ -16,6 +18,15 @@ use warmcore_units::CpuId;
 /// | `Adaptive` | its worker's flows | lost when the number of workers changes | then |
 /// | `ByCpu` | datagrams that its cpu receives | lost when the sender's packets change cpu | then |
 /// | `SharedLifo`, `SharedFifo` | its own flow | lost between workers that receive at the same time | at any time |
+///
+/// Of a server of connections, each of which is a flow and always keeps its order:
+///
+/// | policy | which worker gets a connection | a slow handler holds up | it moves |
+/// |---|---|---|---|
+/// | `ByFlow`, `KernelHash` | by a hash of its peer | its worker's connections | never |
+/// | `ByCpu` | that of the cpu that received its first packet | the same | never |
+/// | `Exclusive` | of those that wait, the one that accepted longest ago | the same | never |
+/// | `SharedLifo` | for each request, of those that wait, the last to sleep | its own connection | at any time |
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Policy {
     /// Each flow has its worker, chosen by a program of ours from the sender's address and port (Wired-Streams).
@@ -28,13 +39,14 @@ pub enum Policy {
     /// As `ByFlow`, among as few workers as keep each of them less than 60% busy: few that are warm at low load, all at high
     /// load. How many is decided anew every 50 ms.
     Adaptive,
-    /// The worker of the cpu on which the kernel received the datagram, where it is still cached.
+    /// The worker of the cpu on which the kernel received the datagram, where it is still cached; or the first packet of the
+    /// connection.
     ByCpu,
     /// Connections only: the worker that accepts a connection serves it. All wait for them, and take turns.
     Exclusive,
     /// Any idle worker, the one that has waited shortest first (Locking, MRU). Few workers stay warm at low load.
     SharedLifo,
-    /// Any idle worker, the one that has waited longest first (Locking, LRU). All take turns.
+    /// Datagrams only: any idle worker, the one that has waited longest first (Locking, LRU). All take turns.
     SharedFifo,
 }
 
@@ -64,7 +76,8 @@ impl Policy {
     pub const TCP: [Self; 5] =
         [Self::ByFlow, Self::KernelHash, Self::ByCpu, Self::Exclusive, Self::SharedLifo];
 
-    /// Whether requests of a flow are processed in the order in which the kernel received them.
+    /// Whether a flow's datagrams are processed in the order in which the kernel received them. Requests of a connection always
+    /// are.
     #[must_use]
     pub const fn keeps_order(self) -> bool {
         matches!(self, Self::ByFlow | Self::KernelHash)

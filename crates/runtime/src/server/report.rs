@@ -67,12 +67,12 @@ impl Report {
     /// | metric | labels | |
     /// |---|---|---|
     /// | `warmcore_server_requests_total` | worker, cpu | calls of the handler |
-    /// | `warmcore_server_replies_total` | worker, cpu | datagrams sent |
-    /// | `warmcore_server_errors_total` | worker, cpu, reason | panics; datagrams unsent; requests overflowed or abandoned |
+    /// | `warmcore_server_replies_total` | worker, cpu | datagrams, or replies on connections, sent |
+    /// | `warmcore_server_errors_total` | worker, cpu, reason | panics; replies unsent; requests overflowed, abandoned, invalid or too long; descriptors that were short |
     /// | `warmcore_server_timers_total` | worker, cpu | timers called |
     /// | `warmcore_server_flows_total` | worker, cpu, event | flows opened, expired, evicted, closed |
     /// | `warmcore_server_flows` | | flows open |
-    /// | `warmcore_server_dropped_total` | | datagrams dropped by the kernel |
+    /// | `warmcore_server_dropped_total` | | datagrams, or attempts to connect, dropped by the kernel |
     /// | `warmcore_server_refused_total` | | frames on an interface that were no valid datagram |
     /// | `warmcore_server_busy_seconds_total` | worker, cpu | processor time, system calls included |
     /// | `warmcore_server_seconds` | | since the start |
@@ -84,13 +84,20 @@ impl Report {
             self.by_worker("warmcore_server_requests_total", "Calls of the handler.", |c| {
                 vec![("", "", c.requests)]
             }),
-            self.by_worker("warmcore_server_replies_total", "Datagrams sent.", |c| vec![("", "", c.replies)]),
+            self.by_worker(
+                "warmcore_server_replies_total",
+                "Datagrams, or replies on connections, sent.",
+                |c| vec![("", "", c.replies)],
+            ),
             self.by_worker("warmcore_server_errors_total", "What went wrong, by reason.", |c| {
                 [
                     ("panic", c.panics),
                     ("unsent", c.unsent),
                     ("overflowed", c.overflowed),
                     ("abandoned", c.abandoned),
+                    ("invalid", c.invalid),
+                    ("too-long", c.too_long),
+                    ("unaccepted", c.unaccepted),
                 ]
                 .map(|(reason, count)| ("reason", reason, count))
                 .to_vec()
@@ -110,7 +117,7 @@ impl Report {
             ),
             one(
                 "warmcore_server_dropped_total",
-                "Datagrams dropped by the kernel.",
+                "Datagrams, or attempts to connect, dropped by the kernel.",
                 count,
                 counter(self.dropped as f64, Vec::new()),
             ),

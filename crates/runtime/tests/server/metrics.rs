@@ -3,7 +3,7 @@
 use crate::{ask, client, server, until};
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use warmcore_runtime::server::Policy;
+use warmcore_runtime::server::{Frames, Policy, Server};
 
 #[test]
 fn the_page_counts_what_happened() {
@@ -35,6 +35,21 @@ fn the_page_counts_what_happened() {
         }
         running.stop().unwrap();
     }
+}
+
+#[test]
+fn the_page_counts_what_peers_did_wrong() {
+    let server = Server::bind_tcp("127.0.0.1:0", Frames::Lines).unwrap().workers(1).longest_request(10);
+    let running = server.start(|(), request, reply| reply.send(request.bytes)).unwrap();
+    let mut peer = TcpStream::connect(running.local_addr()).unwrap();
+    peer.write_all(b"fine\n12345678901\n").unwrap();
+    let mut answer = String::new();
+    peer.read_to_string(&mut answer).unwrap();
+    assert_eq!(answer, "fine\n");
+    let page = running.stop().unwrap().metrics();
+    let errors = |line: &&str| line.starts_with("warmcore_server_errors_total{worker=\"0\"");
+    let counted: Vec<&str> = page.lines().filter(errors).filter(|line| !line.ends_with(" 0")).collect();
+    assert!(matches!(counted[..], [line] if line.ends_with("reason=\"too-long\"} 1")), "{page}");
 }
 
 #[test]

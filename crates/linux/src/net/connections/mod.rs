@@ -24,9 +24,9 @@
 //! - Of one registered connection, at most one worker of a shared instance is told at a time, until it is armed again.
 //!
 //! # Choices
-//! - **`EPOLLEXCLUSIVE` with a turn.** The kernel wakes the first in the listener's queue whose worker waits. Left alone, the worker
-//!   that was registered first gets nearly every connection of a port with little load. So a worker that has accepted
-//!   registers the listener anew, behind the others, for two system calls a connection.
+//! - **`EPOLLEXCLUSIVE` with a turn.** The kernel wakes the first in the listener's queue whose worker waits. Left alone, the
+//!   worker that was registered first gets nearly every connection of a port with little load (all of 60 on Linux 6.18). So a
+//!   worker that has accepted registers the listener anew, behind the others, for two system calls a connection.
 //! - **One connection for each wake-up** under that choice: a worker that took all that are queued would have them for life.
 
 mod connection;

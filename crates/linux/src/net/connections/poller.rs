@@ -321,8 +321,8 @@ impl Poller {
         let _ = epoll::delete(&self.registry.epoll, &self.listener);
     }
 
-    /// Ends listening, once the port is closed and what waited is accepted: peers are refused from now on. Connections that still wait
-    /// are reset.
+    /// Ends listening, once the port is closed and what waited is accepted: peers are refused from now on. Connections that
+    /// still wait are reset.
     pub fn end_listening(&self) {
         let _ = shutdown(&self.listener, Shutdown::Read);
     }

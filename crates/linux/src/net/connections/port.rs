@@ -125,8 +125,8 @@ impl ListeningPort {
         self.listeners.len()
     }
 
-    /// The number of requests for a connection that the kernel dropped since the port was opened, for each listener: too many waited
-    /// to be accepted, or the port was closed. The kernel counts up to 2^32 and then from 0 again.
+    /// The number of requests for a connection that the kernel dropped since the port was opened, for each listener: too many
+    /// waited to be accepted, or the port was closed. The kernel counts up to 2^32 and then from 0 again.
     #[must_use]
     pub fn dropped(&self) -> Vec<u32> {
         self.listeners.iter().map(|listener| drops_and_queued(listener).unwrap_or_default().0).collect()

@@ -2,14 +2,14 @@
 
 use super::{Beside, Connections, Stream};
 use crate::server::flows::Id;
-use crate::server::handler::Handler;
-use crate::server::service::{Local, Service};
+use crate::server::handler::{Closed, Handler};
+use crate::server::service::{Local, Place, Service};
 use core::sync::atomic::Ordering;
 use std::sync::Arc;
 use warmcore_linux::net::connections::{Accepted, Connection, Poller};
 
 /// How long a worker accepts none when there are no descriptors, in nanoseconds.
-const PAUSE: u64 = 100_000_000;
+pub(super) const PAUSE: u64 = 100_000_000;
 
 impl<S, H> Service<S, H, Connections> {
     /// Accepts connections that wait. Returns until when to accept no more, if there are no descriptors.
@@ -38,11 +38,10 @@ impl<S, H> Service<S, H, Connections> {
             }
         }
         // Before the user's code runs: others may accept meanwhile.
-        if pause.is_some() {
+        if pause.is_some() || poller.accepted().is_err() {
             poller.pause_accepting();
+            pause = Some(now + PAUSE);
             self.warn(local);
-        } else {
-            poller.accepted().map_err(failed)?;
         }
         for connection in accepted {
             self.begin(local, poller, connection, now);
@@ -58,7 +57,7 @@ impl<S, H> Service<S, H, Connections> {
         let peer = connection.peer();
         self.control.threads[local.number].set_current(Some(peer));
         // A connection whose state cannot be made is closed.
-        let Some(kept) = self.make(&mut local.counts, peer, Beside::default()) else { return };
+        let Some(mut kept) = self.make(&mut local.counts, peer, Beside::default()) else { return };
         let stream = Arc::new(Stream::new(connection, poller.registry().clone()));
         let shard = self.flows.shard_of(&peer, local.number);
         let (number, generation) = {
@@ -69,7 +68,9 @@ impl<S, H> Service<S, H, Connections> {
         self.opened(local, shard, now);
         if !stream.register(Id { shard, number, generation }.word()) {
             self.warn(local);
-            stream.give_up();
+            local.counts.evicted += 1;
+            kept.beside.ending = Some(Some(Closed::Evicted));
+            return self.over(local, Place { shard, number, peer, link: stream }, kept);
         }
         // What comes from now on may be told to another thread. If it came already, it found the state missing.
         let mut flows = self.flows.lock(shard);
@@ -89,8 +90,8 @@ impl<S, H> Service<S, H, Connections> {
         local.counts.unaccepted += 1;
         if !self.transport.warned.swap(true, Ordering::Relaxed) {
             eprintln!(
-                "server at {}: no descriptors left for more connections; they wait until others end. Raise the limit (`ulimit -n`), or \
-                 allow fewer with `flows`",
+                "server at {}: no descriptors left for more connections; they wait until others end. \
+                 Raise the limit (`ulimit -n`), or allow fewer with `flows`",
                 self.transport.address
             );
         }

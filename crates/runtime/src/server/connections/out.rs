@@ -61,7 +61,8 @@ impl Out {
         waiting
     }
 
-    /// Sends what waits on the connection, and all replies so far. Returns how many bytes wait, or `None` if the connection is over.
+    /// Sends what waits on the connection, and all replies so far. Returns how many bytes wait, or `None` if the connection is
+    /// over.
     pub(super) fn give(&mut self) -> Option<usize> {
         self.mark = (0, 0);
         if let Some(stream) = &self.stream {

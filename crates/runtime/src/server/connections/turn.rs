@@ -223,8 +223,8 @@ impl<S, H> Service<S, H, Connections> {
         place.link.arm(listens, turn.again || wanted);
     }
 
-    /// Removes a flow.
-    fn over<W>(
+    /// Removes a flow, whose state says why.
+    pub(super) fn over<W>(
         &self,
         local: &mut Local<W, Connections>,
         place: Place<Connections>,

@@ -1,5 +1,6 @@
 //! The loop of a worker.
 
+use super::accepting::PAUSE;
 use super::{Connections, closing};
 use crate::server::flows::{Id, NEVER};
 use crate::server::handler::Handler;
@@ -46,8 +47,7 @@ pub(super) fn work<S, W, H: Handler<S, W>>(
             service.keep_time(&mut local, shard, now);
         }
         if pause.is_some_and(|until| until <= now) {
-            pause = None;
-            poller.resume_accepting().map_err(|error| format!("cannot wait: {error}"))?;
+            pause = poller.resume_accepting().is_err().then_some(now + PAUSE);
         }
         leaving = local.out.tend(now);
         local.finish_batch(control);
