@@ -16,10 +16,11 @@ fn measures_sockets(command: &Command) -> bool {
     match command {
         Command::Study(_) => true,
         Command::Calibrate(arguments) => {
-            arguments.server.is_some() || arguments.path == Some(CalibratedPath::UdpSocket)
+            let of_kernel = [CalibratedPath::UdpSocket, CalibratedPath::TcpSocket];
+            arguments.server.is_some() || arguments.path.is_some_and(|path| of_kernel.contains(&path))
         }
-        Command::Run(arguments) => server::is_asked(&arguments.runnable),
-        Command::Compare(arguments) => server::is_asked(&arguments.runnable),
+        Command::Run(arguments) => server::asked(&arguments.runnable).is_some(),
+        Command::Compare(arguments) => server::asked(&arguments.runnable).is_some(),
         _ => false,
     }
 }

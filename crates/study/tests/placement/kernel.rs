@@ -8,7 +8,7 @@ use warmcore_costs::{ServerCosts, SocketProfile};
 use warmcore_linux::fake::hosts;
 use warmcore_linux::tuning::Promise;
 use warmcore_study::placement::{Goal, HostPlacement, PacketCosts, Request, Target, Unplaceable, place};
-use warmcore_units::Nanos;
+use warmcore_units::{Nanos, Transport};
 
 /// The softirq and the receive take these with the softirq on the reader's processor, and on another core. Handing over
 /// takes 2600 + 1600 - 4000 = 200 ± 50 ns on both cores together (30 and 40 and 0 in quadrature).
@@ -80,6 +80,7 @@ fn packets_that_find_their_reader_asleep_are_priced_as_such() {
     };
     let mut known = profile([1_500.0, 800.0], [1_700.0, 1_400.0]);
     known.servers = vec![ServerCosts {
+        transport: Transport::Udp,
         state_bytes: 0,
         payload_bytes: 256,
         library: None,
