@@ -26,7 +26,7 @@ pub enum PromiseVerdict {
     Within,
     /// It is something else.
     Not,
-    /// What was found is so uncertain that it could be the promise, and nothing as well.
+    /// What was found is so uncertain that it could be the promise, and nothing as well; or the promise is.
     CannotTell,
 }
 
@@ -45,7 +45,9 @@ impl PromiseFinding {
         match &self.found {
             None => PromiseVerdict::CannotTell,
             Some(found) if !found.agrees_with(&self.promised) => PromiseVerdict::Not,
-            Some(found) if found.half() >= self.promised.mean.0.abs() => PromiseVerdict::CannotTell,
+            Some(found) if found.half().max(self.promised.half()) >= self.promised.mean.0.abs() => {
+                PromiseVerdict::CannotTell
+            }
             Some(_) => PromiseVerdict::Within,
         }
     }
@@ -86,7 +88,7 @@ impl PromiseVerdict {
 /// The promise, what was found, and what that means.
 impl fmt::Display for PromiseFinding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let promised = format!("Promised: each packet takes {} less ({})", self.promised, self.of);
+        let promised = format!("Promised: each packet takes {} ({})", compared(self.promised), self.of);
         let Some(found) = &self.found else {
             return write!(
                 f,
@@ -96,12 +98,22 @@ impl fmt::Display for PromiseFinding {
         let meaning = match self.verdict() {
             PromiseVerdict::Within => "within the promise",
             PromiseVerdict::Not => "not what was promised",
+            PromiseVerdict::CannotTell if self.promised.half() >= self.promised.mean.0.abs() => {
+                "which cannot be told from the promise, as that may be nothing: a longer calibration makes it surer"
+            }
             PromiseVerdict::CannotTell => {
                 "which cannot tell the promise from nothing: more --blocks or a longer --time may"
             }
         };
-        write!(f, "{promised}. Found: {found} less, {meaning}.")
+        write!(f, "{promised}. Found: {}, {meaning}.", compared(*found))
     }
+}
+
+/// `1.20 µs ± 300 ns less`.
+fn compared(saved: Estimate<Nanos>) -> String {
+    let word = if saved.mean < Nanos::ZERO { "more" } else { "less" };
+    let size = Estimate { mean: Nanos(saved.mean.0.abs()), ..saved };
+    format!("{size} {word}")
 }
 
 #[cfg(test)]
@@ -129,6 +141,11 @@ mod tests {
             "more than promised is not it"
         );
         assert_eq!(verdict((500.0, 100.0), (100.0, 600.0)), PromiseVerdict::CannotTell);
+        assert_eq!(
+            verdict((-600.0, 800.0), (290.0, 290.0)),
+            PromiseVerdict::CannotTell,
+            "nothing was promised"
+        );
         let uncounted = PromiseFinding {
             promised: Estimate::new(Nanos(5.0), Nanos(1.0)),
             found: None,
