@@ -150,15 +150,15 @@ impl<P: Policy, W: Waiting> Dispatcher<P, W> {
         Some(next)
     }
 
-    /// Whether `job`, which arrives now, is the next one after `running` on `cpu`, which holds that: nothing waits
-    /// before it, and no decision depends on it. [Arriving](Self::arrive) and being [prefetched](Self::prefetch)
-    /// would then change nothing, so a driver may leave both out.
+    /// Whether `job`, which arrives now, is the next one that `cpu` takes after those it holds, the last of which is in
+    /// `stack`: nothing waits before it, and no decision depends on it. [Arriving](Self::arrive) and being
+    /// [prefetched](Self::prefetch) would then change nothing, so a driver may leave both out.
     #[inline]
-    pub fn passes(&self, cpu: CpuId, job: &W::Job, running: &W::Job) -> bool {
+    pub fn passes(&self, cpu: CpuId, job: &W::Job, stack: StackId) -> bool {
         P::HOME_ONLY
             && !P::USES_LOAD
             && P::QUEUES == Queues::PerProcessor
-            && self.waiting.passes(cpu, job, running)
+            && self.waiting.passes(cpu, job, stack)
     }
 
     /// Reports that a processor has finished `finished` at `now` and continues with a job that

@@ -97,6 +97,14 @@ pub trait Queue: Send {
     /// their number.
     fn receive(&mut self, now: Nanos, limit: usize, sink: &mut dyn FnMut(Incoming<'_>)) -> usize;
 
+    /// Passes up to `limit` [prepared](Prepared) frames that have arrived by `now` to `sink`: their indices, many that
+    /// arrived at one time in one call. Returns their number; 0 also from a queue whose frames come one by one, and
+    /// are [received](Queue::receive).
+    fn receive_prepared(&mut self, now: Nanos, limit: usize, sink: &mut dyn FnMut(Nanos, &[u32])) -> usize {
+        let _ = (now, limit, sink);
+        0
+    }
+
     /// When the next frame is due.
     fn due(&self) -> Due {
         Due::Unknown

@@ -44,6 +44,22 @@ impl LockedQueue<'_> {
         self.due.store(bits(self.inner.due()), Ordering::Relaxed);
     }
 
+    /// Passes up to `limit` prepared frames that arrived by `now` to `sink`, if the queue has them
+    /// [together](Queue::receive_prepared).
+    #[inline]
+    pub(crate) fn receive_prepared(
+        &mut self,
+        now: Nanos,
+        limit: usize,
+        mut sink: impl FnMut(Nanos, &[u32]),
+    ) -> usize {
+        let received = self.inner.receive_prepared(now, limit, &mut sink);
+        if received > 0 {
+            self.due.store(bits(self.inner.due()), Ordering::Relaxed);
+        }
+        received
+    }
+
     /// Checks whether frames can still arrive, if the last check is [long enough](CHECK_EVERY) ago. Call it when
     /// nothing has arrived.
     #[inline]

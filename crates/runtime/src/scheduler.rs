@@ -108,17 +108,23 @@ impl<P: Policy, W: Waiting<Job = Packet>> Scheduler<P, W> {
         self.dispatcher.finish_and_continue(packet, now);
     }
 
-    /// Whether nothing is to be decided about `packet`, which arrives: `cpu`, which holds `running`, processes it next.
+    /// Whether nothing is to be decided about `packet`, which arrives: `cpu` processes it after those it holds, the last
+    /// of which is in `stack`.
     #[inline]
-    pub(crate) fn passes(&self, cpu: CpuId, packet: &Packet, running: &Assignment) -> bool {
-        self.dispatcher.passes(cpu, packet, &running.packet)
+    pub(crate) fn passes(&self, cpu: CpuId, packet: &Packet, stack: StackId) -> bool {
+        self.dispatcher.passes(cpu, packet, stack)
     }
 
-    /// Admits a `packet` that [passes](Self::passes), for `cpu` to process on `thread`.
+    /// Admits a `packet` that [passes](Self::passes), for `cpu` to process in `stack` on `thread`.
     #[inline]
-    pub(crate) fn pass(&mut self, cpu: CpuId, packet: Packet, thread: ThreadId) -> Assignment {
+    pub(crate) fn pass(
+        &mut self,
+        cpu: CpuId,
+        packet: Packet,
+        (stack, thread): (StackId, ThreadId),
+    ) -> Assignment {
         self.held += 1;
-        self.assign(cpu, thread, packet)
+        self.start(cpu, (stack, thread), packet)
     }
 
     /// Reports the packets of a batch that was processed, with their end times, except for the last.
@@ -163,6 +169,11 @@ impl<P: Policy, W: Waiting<Job = Packet>> Scheduler<P, W> {
     #[inline]
     fn assign(&mut self, cpu: CpuId, thread: ThreadId, packet: Packet) -> Assignment {
         let stack = self.dispatcher.stack(&packet, cpu);
+        self.start(cpu, (stack, thread), packet)
+    }
+
+    #[inline]
+    fn start(&mut self, cpu: CpuId, (stack, thread): (StackId, ThreadId), packet: Packet) -> Assignment {
         let placement = PacketPlacement { stream: packet.stream, stack, thread, cpu };
         Assignment { situation: self.residency.start(placement), packet, stack, thread }
     }

@@ -33,7 +33,7 @@ impl<K: Copy + Eq + Hash> ActiveMap<K> {
 
     /// Finds the session of `key`: in the history if the last lookup was for the same key, else in the
     /// table. A lookup in the table rewrites the history.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn lookup(&self, key: K) -> Option<SessionId> {
         match self.history.get() {
             Some((last, session)) if last == key => Some(session),

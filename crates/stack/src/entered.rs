@@ -41,13 +41,13 @@ impl<'a> Entered<'a> {
     ) -> Result<R, DropReason> {
         let segment = self.loan.segment();
         match &self.layers {
-            Held::Locking(layers) => receive(layers, segment, frame, deliver),
+            Held::Locking(layers) => receive_locking(layers, segment, frame, deliver),
             Held::Independent(layers) => receive(layers, segment, frame, deliver),
         }
     }
 }
 
-#[inline]
+#[inline(always)]
 fn receive<D: Discipline, R>(
     layers: &Layers<D>,
     segment: Option<&mut Segment>,
@@ -58,4 +58,15 @@ fn receive<D: Discipline, R>(
         Some(segment) => layers.ascend(&mut Message::new(frame, segment), deliver),
         None => Err(layers.dropped(DropReason::PoolExhausted)),
     }
+}
+
+/// A function of its own, so that either form is compiled as well as if there were no other.
+#[inline(never)]
+fn receive_locking<R>(
+    layers: &Layers<SpinLocked>,
+    segment: Option<&mut Segment>,
+    frame: &[u8],
+    deliver: impl FnOnce(Delivery<'_>) -> R,
+) -> Result<R, DropReason> {
+    receive(layers, segment, frame, deliver)
 }

@@ -58,6 +58,15 @@ impl Queue for CountingQueue {
     }
 
     #[inline]
+    fn receive_prepared(&mut self, now: Nanos, limit: usize, sink: &mut dyn FnMut(Nanos, &[u32])) -> usize {
+        let received = self.inner.receive_prepared(now, limit, sink);
+        if received > 0 {
+            self.received.fetch_add(received as u64, Ordering::Relaxed);
+        }
+        received
+    }
+
+    #[inline]
     fn due(&self) -> Due {
         self.inner.due()
     }

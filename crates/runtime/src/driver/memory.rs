@@ -157,7 +157,8 @@ impl Driver for Memory {
         let Self { streams, payload, conversations, .. } = *self;
         let queue = |packets: Vec<ScheduledPacket>| -> Box<dyn Queue> {
             let (at, period_start) = (Nanos::ZERO, Nanos::ZERO);
-            let schedule = Schedule { packets, next: 0, at, period_start, period, saturating };
+            let (gaps, frames) = packets.into_iter().map(|packet| (packet.gap, packet.frame)).unzip();
+            let schedule = Schedule { gaps, frames, next: 0, at, period_start, period, saturating };
             match conversations {
                 None => Box::new(schedule),
                 Some(conversations) => Box::new(Conversing::new(schedule, streams, payload, conversations)),
@@ -204,7 +205,9 @@ fn schedule(
 
 /// The arrival schedule of one queue.
 struct Schedule {
-    packets: Vec<ScheduledPacket>,
+    /// Nanoseconds since the packet before, and the frame of each packet.
+    gaps: Vec<f32>,
+    frames: Vec<u32>,
     next: usize,
     /// When the next packet arrives.
     at: Nanos,
@@ -218,8 +221,8 @@ impl Schedule {
     #[inline]
     fn advance(&mut self) {
         self.next += 1;
-        match self.packets.get(self.next) {
-            Some(packet) => self.at += Nanos(f64::from(packet.gap)),
+        match self.gaps.get(self.next) {
+            Some(&gap) => self.at += Nanos(f64::from(gap)),
             None => {
                 self.period_start += self.period;
                 self.start_period();
@@ -229,7 +232,7 @@ impl Schedule {
 
     fn start_period(&mut self) {
         self.next = 0;
-        self.at = self.period_start + Nanos(self.packets.first().map_or(0.0, |packet| f64::from(packet.gap)));
+        self.at = self.period_start + Nanos(self.gaps.first().map_or(0.0, |&gap| f64::from(gap)));
     }
 }
 
@@ -242,29 +245,33 @@ impl Queue for Schedule {
     #[inline]
     fn receive(&mut self, now: Nanos, limit: usize, sink: &mut dyn FnMut(Incoming<'_>)) -> usize {
         let mut taken = 0;
-        if self.saturating {
-            while taken < limit && !self.packets.is_empty() {
-                let rest = &self.packets[self.next..];
-                let slice = &rest[..rest.len().min(limit - taken)];
-                slice
-                    .iter()
-                    .for_each(|packet| sink(Incoming { at: now, bytes: Bytes::Prepared(packet.frame) }));
-                taken += slice.len();
-                self.next = (self.next + slice.len()) % self.packets.len();
-            }
-            return taken;
-        }
         while taken < limit && self.at <= now {
-            let Some(packet) = self.packets.get(self.next) else { break };
-            sink(Incoming { at: self.at, bytes: Bytes::Prepared(packet.frame) });
+            let at = if self.saturating { now } else { self.at };
+            let Some(&frame) = self.frames.get(self.next) else { break };
+            sink(Incoming { at, bytes: Bytes::Prepared(frame) });
             self.advance();
             taken += 1;
         }
         taken
     }
 
+    fn receive_prepared(&mut self, now: Nanos, limit: usize, sink: &mut dyn FnMut(Nanos, &[u32])) -> usize {
+        if !self.saturating || self.at > now || self.frames.is_empty() {
+            return 0;
+        }
+        let mut taken = 0;
+        while taken < limit {
+            let rest = &self.frames[self.next..];
+            let frames = &rest[..rest.len().min(limit - taken)];
+            sink(now, frames);
+            taken += frames.len();
+            self.next = (self.next + frames.len()) % self.frames.len();
+        }
+        taken
+    }
+
     fn due(&self) -> Due {
-        if self.packets.is_empty() { Due::Never } else { Due::At(self.at) }
+        if self.frames.is_empty() { Due::Never } else { Due::At(self.at) }
     }
 
     /// Discards the frame: nothing receives from memory.

@@ -9,7 +9,7 @@ use crate::receive_queue::{LockedQueue, MAX_INTAKE};
 use crate::scheduler::Scheduler;
 use warmcore_policy::Policy;
 use warmcore_policy::dispatch::Waiting;
-use warmcore_units::{CpuId, Nanos};
+use warmcore_units::{CpuId, Nanos, StackId, ThreadId};
 
 impl<P: Policy, W: Waiting<Job = Packet>> Worker<'_, '_, P, W> {
     /// Receives what has arrived by `now` and lets the policy assign it, unless another worker has the
@@ -44,7 +44,10 @@ impl<P: Policy, W: Waiting<Job = Packet>> Worker<'_, '_, P, W> {
             Overload::HoldBack => MAX_INTAKE.min(room),
         };
         if limit > 0 && shared.control.order() == Order::Run {
-            queue.receive(now, limit, |incoming| self.classify_and_admit(scheduler, incoming));
+            let place = |at, frames: &[u32]| self.place_prepared(scheduler, at, frames);
+            if queue.receive_prepared(now, limit, place) == 0 {
+                queue.receive(now, limit, |incoming| self.classify_and_admit(scheduler, incoming));
+            }
         }
     }
 
@@ -67,26 +70,61 @@ impl<P: Policy, W: Waiting<Job = Packet>> Worker<'_, '_, P, W> {
             }
         };
         let packet = Packet { arrived: incoming.at, stream, frame };
-        match shared.owner(stream) {
+        self.place(scheduler, packet);
+    }
+
+    /// Admits prepared frames that arrived `at` the same time, or forwards them.
+    #[inline]
+    fn place_prepared(&mut self, scheduler: &mut Scheduler<P, W>, at: Nanos, frames: &[u32]) {
+        let shared = self.shared;
+        let mut last = self.last();
+        for &frame in frames {
+            let stream = shared.prepared[frame as usize].stream;
+            let packet = Packet { arrived: at, stream, frame: Frame::Prepared(frame) };
+            match last {
+                Some(last) if self.passes(scheduler, &packet, last) => {
+                    let assignment = scheduler.pass(self.id, packet, last);
+                    self.batch.assignments_mut().push(assignment);
+                }
+                _ => {
+                    self.place(scheduler, packet);
+                    last = self.last();
+                }
+            }
+        }
+    }
+
+    /// Admits `packet`, or forwards it.
+    fn place(&mut self, scheduler: &mut Scheduler<P, W>, packet: Packet) {
+        match self.shared.owner(packet.stream) {
             Some(owner) if owner != self.id => self.forward(owner, packet),
             _ => self.admit(scheduler, packet),
         }
     }
 
     /// Admits `packet` to this worker's scheduler.
-    #[inline(always)]
     pub(super) fn admit(&mut self, scheduler: &mut Scheduler<P, W>, packet: Packet) {
-        let Self { id, shared, most, batch, over, .. } = self;
-        if scheduler.held() < shared.capacity
-            && batch.len() < *most
-            && let Some(running) = batch.last().or(over.last())
-            && scheduler.passes(*id, &packet, running)
-        {
-            let assignment = scheduler.pass(*id, packet, running.thread);
-            batch.assignments_mut().push(assignment);
-        } else {
-            self.decide(scheduler, packet);
+        match self.last() {
+            Some(last) if self.passes(scheduler, &packet, last) => {
+                let assignment = scheduler.pass(self.id, packet, last);
+                self.batch.assignments_mut().push(assignment);
+            }
+            _ => self.decide(scheduler, packet),
         }
+    }
+
+    /// Stack and thread of the last packet that this worker holds.
+    #[inline]
+    fn last(&self) -> Option<(StackId, ThreadId)> {
+        self.batch.last().or(self.over.last()).map(|last| (last.stack, last.thread))
+    }
+
+    /// Whether nothing is to be decided about `packet`, and this worker processes it after the `last` one that it holds.
+    #[inline(always)]
+    fn passes(&self, scheduler: &Scheduler<P, W>, packet: &Packet, (stack, _): (StackId, ThreadId)) -> bool {
+        self.batch.len() < self.most
+            && scheduler.held() < self.shared.capacity
+            && scheduler.passes(self.id, packet, stack)
     }
 
     /// Lets the policy assign `packet`.

@@ -98,9 +98,9 @@ pub trait Waiting: Send {
     }
 
     /// Whether `job`, if it arrived now at a policy by which packets are processed at home only, would be the next one
-    /// that `cpu`, its home, takes after `running`.
-    fn passes(&self, cpu: CpuId, job: &Self::Job, running: &Self::Job) -> bool {
-        let _ = (cpu, job, running);
+    /// that `cpu` takes after those it holds, the last of which is in `stack`.
+    fn passes(&self, cpu: CpuId, job: &Self::Job, stack: StackId) -> bool {
+        let _ = (cpu, job, stack);
         false
     }
 

@@ -72,7 +72,7 @@ impl<J: Job> Waiting for PacketQueues<J> {
     }
 
     #[inline]
-    fn passes(&self, cpu: CpuId, job: &J, _running: &J) -> bool {
+    fn passes(&self, cpu: CpuId, job: &J, _stack: StackId) -> bool {
         self.home(job) == cpu && self.queues.is_empty(cpu)
     }
 

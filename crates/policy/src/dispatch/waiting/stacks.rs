@@ -97,9 +97,8 @@ impl<J: Job> Waiting for StackQueues<J> {
     }
 
     #[inline]
-    fn passes(&self, _cpu: CpuId, job: &J, running: &J) -> bool {
-        let stack = self.stack_of(job);
-        stack == self.stack_of(running) && self.stacks[stack].backlog.is_empty()
+    fn passes(&self, _cpu: CpuId, job: &J, stack: StackId) -> bool {
+        self.stack_of(job) == stack.index() && self.stacks[stack.index()].backlog.is_empty()
     }
 
     #[inline]

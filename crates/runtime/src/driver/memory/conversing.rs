@@ -38,7 +38,7 @@ impl Conversing {
     pub(super) fn new(schedule: Schedule, streams: u32, payload: u16, conversations: Conversations) -> Self {
         let config = Config { link: Memory::LINK, verify_udp_checksum: true };
         let mut is_received = vec![false; streams as usize];
-        schedule.packets.iter().for_each(|packet| is_received[packet.frame as usize] = true);
+        schedule.frames.iter().for_each(|&frame| is_received[frame as usize] = true);
         let peer = |(stream, is_received): (usize, bool)| {
             let flow = Memory::flow(StreamId::from(stream));
             is_received.then(|| Box::new(Peer::new(config, Some(conversations), flow)))
