@@ -2,6 +2,7 @@
 //! benchmark.
 
 use crate::bare::Bare;
+use crate::channels::{Channels, Feed, Sharing};
 use crate::comparison::{ContenderResult, Role, TrialResults};
 use crate::contender::{Contender, Load, Trial};
 use crate::ours::{IdleMode, Warmcore};
@@ -11,6 +12,8 @@ use warmcore_stats::Spread;
 
 /// The most worker time that the runtime may add to a packet at saturation, in nanoseconds.
 const MAX_OVERHEAD: f64 = 150.0;
+/// The least throughput of a worker, as a multiple of that of one who takes packets from a plain channel of its own.
+const MIN_OF_CHANNEL: f64 = 0.9;
 /// The least throughput of IPS under Wired-Streams, as a multiple of that of Locking under MRU.
 const MIN_SPEEDUP: f64 = 1.5;
 
@@ -94,6 +97,14 @@ fn at_saturation(results: &TrialResults) -> Vec<Goal> {
         let description =
             format!("IPS wired adds at most {MAX_OVERHEAD:.0} ns of worker time to the bare call:");
         goals.push(Goal::new(trial, description, measured, |added| added <= MAX_OVERHEAD));
+    }
+    let channel = Channels { sharing: Sharing::Sharded, feed: Feed::Prefilled };
+    if let Some(channel) = results.get(&channel.name()) {
+        let measured =
+            wired.per_worker_second.with(&channel.per_worker_second, |ours, channel| ours / channel);
+        let description =
+            format!("IPS wired: packets per worker-second at least {MIN_OF_CHANNEL} of a plain channel's:");
+        goals.push(Goal::new(trial, description, measured, |share| share >= MIN_OF_CHANNEL));
     }
     if let Some(mru) = ours(results, Parallelism::Locking, ProcessorPolicy::Mru, IdleMode::Poll)
         && trial.workers > 1

@@ -16,7 +16,8 @@
 //! processor time is reported separately from the workers'. Warmcore's memory driver needs no sender:
 //! its workers take packets in themselves, and their time includes it. This favours the peers in three
 //! ways. Their worker time excludes sending. At saturation, the prefilled ones also run without a sender
-//! beside them. And only Warmcore reads a clock at saturation; below it every contender does.
+//! beside them. And only Warmcore reads a clock at saturation, once for the
+//! packets of a span; below it every contender does, for each packet.
 //!
 //! **Delay** is the time from the scheduled arrival to the return of the handler, over all packets of a
 //! run. It includes the time during which another program held the processor. Delays are therefore

@@ -204,10 +204,17 @@ impl Steady {
         Estimate::new(PerSecond(rate.mean), PerSecond(rate.half_width))
     }
 
-    /// Packets and time in service of each cache situation that occurred.
+    /// Packets and time in service of each cache situation that occurred. The time of one comes from packets that
+    /// [shared no reading](crate::tally::Interpolated) of the clock, where there were any.
     #[must_use]
     pub fn situations(&self) -> Vec<(Situation, Served)> {
-        Situation::all().zip(self.total().clean.situations).filter(|(_, served)| served.packets > 0).collect()
+        let clean = self.total().clean;
+        let of = |((situation, all), alone): ((Situation, Served), Served)| {
+            let each = if alone.packets > 0 { alone } else { all };
+            let time = each.time * (all.packets as f64 / each.packets as f64);
+            (all.packets > 0).then_some((situation, Served { time, ..all }))
+        };
+        Situation::all().zip(clean.situations).zip(clean.alone).filter_map(of).collect()
     }
 }
 

@@ -72,7 +72,7 @@ pub struct PacketStats {
 
 /// Packets between two readings of the clock with others in between. Their ends are interpolated, as if all took
 /// equally long, so that sums of times are as read, and the delay of each is known to less than the time between the
-/// readings: some two microseconds, or what a packet took that was far longer than those before it.
+/// readings: some four microseconds, or what a packet took that was far longer than those before it.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Interpolated {
     /// Their number.

@@ -3,19 +3,25 @@
 //!
 //! ```text
 //!        ┌── poll: mailbox, then the queue ◄──┐
-//!  packet│                                    │nothing
+//!   batch│                                    │nothing
 //!        ▼                                    │
-//!   serve: stack and handler ──► finish ──► idle: other work, poll or sleep
-//!        ▲                          │
-//!        └── continue with the next ─┘
+//!   span: stack and handler ──► finish ────► idle: other work, poll or sleep
+//!     ▲ │ for each packet         │
+//!     └─┘                         │
+//!     ▲                           │
+//!     └── go on with the next ────┘
 //! ```
 //!
-//! After a packet a worker first receives what has arrived meanwhile, so that the policy sees those
-//! arrivals before the completion, in the order in which they happened.
+//! A worker gets a *batch* of packets with one look at the scheduler, and processes it in *spans*: the clock is
+//! read, the stack locked and the thread's stack entered once for each. After a batch it first receives what has arrived
+//! meanwhile, so that the policy sees those arrivals before the completion, in the order in which they happened. Where
+//! a policy looks at a packet's home only, there is nothing to decide: packets go from the queue into the batch.
 //!
 //! | module | what it does |
 //! |---|---|
 //! | [`intake`] | receives packets and assigns them |
+//! | [`batch`] | the packets that it holds |
+//! | [`span`] | processes them, and counts them once a span |
 //! | [`conversation`] | takes packets of conversations up, sends their answers, and tells them the time |
 //! | [`idle`] | idles, sleeps, pauses and drains |
 

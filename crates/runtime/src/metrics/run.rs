@@ -66,7 +66,7 @@ fn render(totals: &[Block], cpus: &[CpuId], elapsed: Nanos) -> String {
         ),
         situations(
             "warmcore_service_seconds_total",
-            "Time in service by the cache situation found.",
+            "Time in service by the cache situation found; shared evenly by packets between two clock readings.",
             &workers,
             |served| served.time.secs(),
         ),

@@ -14,7 +14,7 @@ use warmcore_scenario::{
     Effects, Organisation, Parallelism, ProcessorPolicy, QueueRule, Scheduling, Traffic,
 };
 use warmcore_sim::packet::{Finished, Shape, SimulatedHost, trace};
-use warmcore_units::PerSecond;
+use warmcore_units::{Nanos, PerSecond, StreamId};
 use warmcore_workload::arrivals::Arrival;
 use warmcore_workload::{Arrivals, Key, Purpose};
 
@@ -120,4 +120,65 @@ fn a_scheduler_decides_as_the_simulator_does() {
         ..Scheduling::default()
     };
     check(same, PerSecond(20_000.0));
+}
+
+/// Lets the same packets arrive at two schedulers with a busy worker: one lets them pass where it can.
+struct Passing<'a> {
+    scheduling: &'a Scheduling,
+    model: &'a ExecutionModel,
+}
+
+impl Task for Passing<'_> {
+    type Job = Packet;
+    /// How many packets passed.
+    type Output = usize;
+
+    fn on<P: Policy, W: Waiting<Job = Packet>>(self, policy: P) -> usize {
+        let Self { scheduling, model } = self;
+        let layout = scheduling.layout(SHAPE.processors, SHAPE.streams, SHAPE.stacks);
+        let key = Key { seed: 7, point: 0, replication: 0 };
+        let make = || -> Scheduler<P, W> {
+            Scheduler::new(policy.clone(), scheduling, &layout, model, key.stream(Purpose::Policy))
+        };
+        let (mut deciding, mut passing) = (make(), make());
+        let packet = |number: u32| {
+            let (arrived, stream) = (Nanos(f64::from(number)), StreamId(number % SHAPE.streams));
+            Packet { arrived, stream, frame: Frame::Prepared(number) }
+        };
+        let shown =
+            |of: &Assignment| (of.packet.arrived, of.packet.stream, of.stack, of.thread, of.situation);
+        let (cpu, first) = deciding.arrive(packet(0)).unwrap();
+        let mut last = passing.arrive(packet(0)).unwrap().1;
+        let (mut held, mut passed) = (vec![first], 0);
+        for number in 1..500 {
+            let packet_of = packet(number);
+            if passing.passes(cpu, &packet_of, last.stack) {
+                let here = passing.pass(cpu, packet_of, (last.stack, last.thread));
+                assert!(deciding.arrive(packet(number)).is_none(), "{scheduling}: the worker is busy");
+                let next = deciding.prefetch(cpu, &held[held.len() - 1]);
+                let next = next.unwrap_or_else(|| panic!("{scheduling}: packet {number} waits"));
+                assert_eq!(shown(&next), shown(&here), "{scheduling}");
+                assert_eq!(deciding.held(), passing.held(), "{scheduling}");
+                held.push(next);
+                last = here;
+                passed += 1;
+            }
+        }
+        passed
+    }
+}
+
+#[test]
+fn a_packet_passes_only_if_it_would_be_prefetched_at_once() {
+    for approach in [Parallelism::Locking, Parallelism::Ips, Parallelism::Hybrid] {
+        let model = ExecutionModel::new(&Profile::sgi_challenge_xl(), approach.costs(), SHAPE.processors);
+        for policy in ProcessorPolicy::ALL {
+            let scheduling = Scheduling { approach, policy, ..Scheduling::default() };
+            let passing = Passing { scheduling: &scheduling, model: model.as_ref().unwrap() };
+            let passed = scheduling.choose(SHAPE.processors, model.as_ref().unwrap(), passing);
+            if policy == ProcessorPolicy::WiredStreams && approach != Parallelism::Hybrid {
+                assert!(passed > 50, "{scheduling}: {passed} packets pass");
+            }
+        }
+    }
 }

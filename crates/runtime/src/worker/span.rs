@@ -20,9 +20,9 @@ use warmcore_policy::dispatch::Waiting;
 use warmcore_units::{Nanos, StreamId};
 
 /// How long a span may take.
-const LONGEST: Nanos = Nanos(2e3);
+const LONGEST: Nanos = Nanos(4e3);
 /// Most packets of a span.
-const MOST: u32 = 16;
+const MOST: u32 = 32;
 /// One span in so many holds one packet. A prime, because packets come in batches.
 const ALONE_IN: u32 = 17;
 
@@ -234,4 +234,35 @@ impl<P: Policy, W: Waiting<Job = Packet>> Worker<'_, '_, P, W> {
 #[inline]
 fn may_go_on(control: &Control) -> bool {
     matches!(control.order(), Order::Run | Order::Drain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The packets of the next so many spans, if each packet takes `time`.
+    fn spans(pace: &mut Pace, number: usize, time: f64) -> Vec<u32> {
+        let span = |_| {
+            let packets = pace.next();
+            pace.ended(packets, Nanos(time * f64::from(packets)));
+            packets
+        };
+        (0..number).map(span).collect()
+    }
+
+    #[test]
+    fn quick_packets_share_a_reading_and_slow_ones_do_not() {
+        let mut pace = Pace::new();
+        assert_eq!(spans(&mut pace, 7, 60.0), [1, 2, 4, 8, 16, 32, 32]);
+        // The first slow ones come unforeseen.
+        assert_eq!(spans(&mut pace, 3, 5_000.0), [32, 1, 1]);
+        assert_eq!(spans(&mut pace, 4, 1_500.0), [1, 2, 2, 2]);
+    }
+
+    #[test]
+    fn a_packet_is_alone_now_and_then() {
+        let mut pace = Pace::new();
+        let spans = spans(&mut pace, 6 + 10 * ALONE_IN as usize, 60.0);
+        assert_eq!(spans[6..].iter().filter(|&&packets| packets == 1).count(), 10);
+    }
 }

@@ -6,6 +6,7 @@
 
 mod accounting;
 mod bad_options;
+mod batches;
 mod conversations;
 mod faults;
 mod moved;
