@@ -310,6 +310,75 @@ fn thousands_of_flows_are_open_at_once_and_those_beyond_the_limit_make_room() {
     }
 }
 
+/// Says which worker it is, at once and by a timer.
+struct Naming;
+
+impl Handler<()> for Naming {
+    fn request(&self, (): &mut (), _: Request<'_>, reply: &mut Reply<'_>) {
+        reply.after(Duration::from_millis(1));
+        self.timer(&mut (), reply);
+    }
+
+    fn timer(&self, (): &mut (), reply: &mut Reply<'_>) {
+        let worker = reply.worker_number();
+        reply.send(&[worker as u8]);
+    }
+}
+
+#[test]
+fn a_flow_has_its_worker_and_flows_have_all() {
+    const FLOWS: usize = 24;
+    let Some(place) = Place::new(Device::PacketSocket, &LinkOptions::default()) else { return };
+    for policy in [Policy::ByFlow, Policy::KernelHash] {
+        let running = place.start(place.server().policy(policy).workers(2), Naming).unwrap();
+        let clients: Vec<UdpSocket> = (0..FLOWS).map(|_| place.client(&running)).collect();
+        let mut workers = HashSet::new();
+        for client in &clients {
+            let first = ask(client, b"who?");
+            assert_eq!(receive(client), first, "the timer's worker, {policy:?}");
+            for _ in 0..3 {
+                assert_eq!((ask(client, b"who?"), receive(client)), (first.clone(), first.clone()));
+            }
+            workers.insert(first);
+        }
+        assert_eq!(workers.len(), 2, "{policy:?}");
+        running.stop().unwrap();
+    }
+}
+
+/// Of workers that share a queue the last to wait is woken first, or the first.
+#[test]
+fn shared_queues_have_the_order_of_their_policy() {
+    const ASKED: usize = 40;
+    for (device, _, policies) in POLICIES {
+        let Some(place) = Place::new(device, &LinkOptions::default()) else { return };
+        for policy in
+            policies.iter().filter(|policy| matches!(policy, Policy::SharedLifo | Policy::SharedFifo))
+        {
+            let server = place.server().policy(*policy).workers(2);
+            let running = place
+                .start(server, |(): &mut (), _: Request<'_>, reply: &mut Reply<'_>| {
+                    let worker = reply.worker_number();
+                    reply.send(&[worker as u8]);
+                })
+                .unwrap();
+            let client = place.client(&running);
+            let mut by_worker = [0; 2];
+            for _ in 0..ASKED {
+                by_worker[usize::from(ask(&client, b"who?")[0])] += 1;
+                // Until the worker waits again.
+                std::thread::sleep(Duration::from_millis(3));
+            }
+            running.stop().unwrap();
+            let most = by_worker.into_iter().max().unwrap();
+            match policy {
+                Policy::SharedLifo => assert!(most >= 3 * ASKED / 4, "{device:?}: {by_worker:?}"),
+                _ => assert!(most <= 5 * ASKED / 8, "{device:?}: {by_worker:?}"),
+            }
+        }
+    }
+}
+
 /// Whoever waits learns that the interface is gone.
 #[test]
 fn a_server_ends_with_its_interface() {
