@@ -143,7 +143,11 @@ fn conversation(running: &Running, client: impl Fn() -> UdpSocket) -> Vec<Vec<u8
 
 /// What each device has a mechanism for, and the receive queues that this needs.
 const POLICIES: [(Device, u32, &[Policy]); 4] = [
-    (Device::PacketSocket, 1, &Policy::ALL),
+    (
+        Device::PacketSocket,
+        1,
+        &[Policy::ByFlow, Policy::KernelHash, Policy::ByCpu, Policy::SharedLifo, Policy::SharedFifo],
+    ),
     (Device::Xdp, 2, &[Policy::ByFlow, Policy::KernelHash]),
     (Device::Xdp, 1, &[Policy::SharedLifo, Policy::SharedFifo]),
     (Device::Tun, 1, &[Policy::ByFlow, Policy::KernelHash, Policy::SharedLifo, Policy::SharedFifo]),
