@@ -13,6 +13,8 @@ pub struct Batch {
     received: usize,
     /// How many datagrams the next call asks for.
     limit: usize,
+    /// Whether the last call got fewer than it asked for: the queue was empty then.
+    has_emptied: bool,
 }
 
 /// A received datagram, borrowed from its [`Batch`].
@@ -44,6 +46,7 @@ impl Batch {
             arrays: Arrays::new(datagrams, longest.clamp(1, Self::LONGEST)),
             received: 0,
             limit: datagrams,
+            has_emptied: false,
         }
     }
 
@@ -63,13 +66,12 @@ impl Batch {
     }
 
     pub(super) fn set_received(&mut self, received: usize) {
+        self.has_emptied = received < self.limit;
         self.received = received;
     }
 
-    /// Whether the last call filled the batch, so that more may be queued.
-    #[must_use]
-    pub const fn is_full(&self) -> bool {
-        self.received == self.limit
+    pub(super) const fn has_emptied(&self) -> bool {
+        self.has_emptied
     }
 
     /// The datagrams of the last call, in the order of the socket's queue.

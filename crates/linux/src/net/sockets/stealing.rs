@@ -79,9 +79,12 @@ impl Stealing {
         is_closed: impl Fn() -> bool,
     ) -> Result<usize, Errno> {
         self.end_long(worker);
-        let own = kernel::receive(&*self.sockets[worker], batch, false);
-        if own != Err(Errno::AGAIN) || is_closed() {
-            return own;
+        // What was empty a moment ago need not be asked: the wait ends at once if something has come since.
+        if !batch.has_emptied() || is_closed() {
+            let own = kernel::receive(&*self.sockets[worker], batch, false);
+            if own != Err(Errno::AGAIN) || is_closed() {
+                return own;
+            }
         }
         let watches = self.go_idle(worker);
         let waited = self.wait(worker, watches, timeout);
