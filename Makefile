@@ -57,7 +57,8 @@ test:
 # Holds what noise or time keeps out of `make test`: the coverage of intervals under every process of arrivals over
 # 300 seeds, a fuzzer's minute on each target (frames, host trees, plans, journals), 100 kills of a plan's apply and of its
 # undo and 100 changes by others on a veth, the live runtime's and the dispatch queue's wake-ups and orders under loom, two million schedules and a minute of full queues
-# of the latter, each published package built by itself and used from outside, Miri and ThreadSanitizer at the queue, all states of the coherence protocol on five nodes, a refusal and a kill at
+# of the latter, Miri and ThreadSanitizer at it, each published package built by itself and used from outside, all states of the
+# coherence protocol on five nodes, a refusal and a kill at
 # each change of a plan for 128 cpus, the laboratory's images against a build of their source, ten minutes of the runtime's soak test, the agreement of two calibrations and of ten
 # quick studies on a quiet machine, predictions of hot caches there, the time that a look at 512 cpus takes, and a sample of 200 spoilt places in the rooms that
 # decide and reckon, which their tests must notice.
