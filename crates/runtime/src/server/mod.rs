@@ -102,7 +102,7 @@ mod signals;
 mod transport;
 
 pub use builder::Server;
-pub use connections::{Frame, Frames};
+pub use connections::{FindFrame, Frame, Frames};
 pub use counts::Counts;
 pub use datagrams::interface::Device;
 pub use error::ServerError;

@@ -70,7 +70,7 @@ impl<S, H> Service<S, H, Connections> {
             self.warn(local);
             local.counts.evicted += 1;
             kept.beside.ending = Some(Some(Closed::Evicted));
-            return self.over(local, Place { shard, number, peer, link: stream }, kept);
+            return self.over(local, Place { shard, number, peer, link: stream }, *kept);
         }
         // What comes from now on may be told to another thread. If it came already, it found the state missing.
         let mut flows = self.flows.lock(shard);

@@ -19,8 +19,11 @@ pub enum Frames {
     /// A function of what has arrived and is not handled yet, one byte at least, says where the first request ends. Requests
     /// are handed over whole, with all of their bytes, and replies are sent as given. The function is called again with
     /// every arrival until the request is whole; a panic counts as invalid.
-    By(Arc<dyn Fn(&[u8]) -> Frame + Send + Sync>),
+    By(FindFrame),
 }
+
+/// A function that finds the first request in what has arrived.
+pub type FindFrame = Arc<dyn Fn(&[u8]) -> Frame + Send + Sync>;
 
 /// What begins the bytes of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,7 +32,7 @@ pub enum Frame {
     Whole(usize),
     /// The beginning of a request.
     Partial,
-    /// No request: the connection is closed, and its [handler told](super::Closed::Invalid) why.
+    /// No request: the connection is closed, and its [handler told](crate::server::Closed::Invalid) why.
     Invalid(&'static str),
 }
 

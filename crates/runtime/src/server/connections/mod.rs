@@ -23,7 +23,7 @@ mod stream;
 mod turn;
 mod worker;
 
-pub use frames::{Frame, Frames};
+pub use frames::{FindFrame, Frame, Frames};
 pub(super) use out::Out;
 pub(super) use stream::Stream;
 

@@ -202,14 +202,14 @@ impl<S, H> Service<S, H, Connections> {
             if beside.ending.is_none() {
                 self.end(local, beside, Some(Closed::ByPeer));
             }
-            return self.over(local, place, kept);
+            return self.over(local, place, *kept);
         }
         let is_idle = turn.drained && !turn.again && beside.input.is_empty();
         if beside.ending.is_none() && local.out.closing && is_idle {
             beside.ending = Some(Some(Closed::Stopped));
         }
         if beside.ending.is_some() && !beside.waiting {
-            return self.over(local, place, kept);
+            return self.over(local, place, *kept);
         }
         let listens = beside.ending.is_none();
         let at = if turn.timer.is_some() { turn.begun } else { 0 };
@@ -228,12 +228,12 @@ impl<S, H> Service<S, H, Connections> {
         &self,
         local: &mut Local<W, Connections>,
         place: Place<Connections>,
-        kept: Box<Kept<S, Connections>>,
+        kept: Kept<S, Connections>,
     ) where
         H: Handler<S, W>,
     {
         let Place { shard, number, peer, link } = place;
-        let Kept { state, beside } = *kept;
+        let Kept { state, beside } = kept;
         // No requests wait at the flow of a connection.
         let _ = self.flows.lock(shard).close(number);
         self.control.open.fetch_sub(1, Ordering::Relaxed);

@@ -21,10 +21,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// No time: later than any.
 pub(super) const NEVER: u64 = timers::NEVER;
 
+type LockedShard<S, L> = CachePadded<Mutex<Shard<S, L>>>;
+
 /// All flows, with states `S` and links `L` to their peers.
 #[derive(Debug)]
 pub(super) struct Flows<S, L> {
-    shards: Box<[CachePadded<Mutex<Shard<S, L>>>]>,
+    shards: Box<[LockedShard<S, L>]>,
     hasher: DefaultHashBuilder,
     /// Whether each worker has a shard to itself.
     by_worker: bool,

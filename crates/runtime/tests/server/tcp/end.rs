@@ -68,7 +68,7 @@ fn half_a_request_does_not_hold_up_the_end() {
         assert_eq!(report.total().abandoned, 1, "{policy:?}");
     };
     std::thread::scope(|scope| {
-        Policy::TCP.into_iter().for_each(|policy| drop(scope.spawn(move || stop(policy))))
+        Policy::TCP.into_iter().for_each(|policy| drop(scope.spawn(move || stop(policy))));
     });
 }
 

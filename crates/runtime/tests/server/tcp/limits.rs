@@ -4,7 +4,7 @@ use super::{ask, client, framed, receive, server};
 use crate::{LONG, until};
 use std::io::Write;
 use std::net::TcpStream;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::thread;
 use warmcore_runtime::server::{Frames, Policy};
 
@@ -77,13 +77,17 @@ fn without_descriptors_peers_wait_and_others_are_served() {
     if let Ok(address) = std::env::var(CHILD) {
         return few_descriptors(&address);
     }
-    for policy in Policy::TCP {
-        let this = std::env::current_exe().unwrap();
-        let test = "tcp::limits::without_descriptors_peers_wait_and_others_are_served";
-        let script =
-            format!("ulimit -n 60; exec '{}' --exact {test} --nocapture --test-threads=1", this.display());
-        let output =
-            Command::new("bash").args(["-c", &script]).env(CHILD, format!("{policy:?}")).output().unwrap();
+    let this = std::env::current_exe().unwrap();
+    let test = "tcp::limits::without_descriptors_peers_wait_and_others_are_served";
+    let script =
+        format!("ulimit -n 60; exec '{}' --exact {test} --nocapture --test-threads=1", this.display());
+    let start = |policy: Policy| {
+        let mut command = Command::new("bash");
+        let child = command.args(["-c", &script]).env(CHILD, format!("{policy:?}")).stdout(Stdio::null());
+        (policy, child.stderr(Stdio::piped()).spawn().unwrap())
+    };
+    for (policy, child) in Policy::TCP.map(start) {
+        let output = child.wait_with_output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{policy:?}: {said}");
         assert_eq!(said.matches("no descriptors left").count(), 1, "{said}");
@@ -121,7 +125,7 @@ fn few_descriptors(policy: &str) {
             .workers
             .iter()
             .filter_map(|worker| worker.cpu_time)
-            .map(|time| time.secs())
+            .map(warmcore_units::Nanos::secs)
             .sum::<f64>()
     };
     let before = busy(&running);
