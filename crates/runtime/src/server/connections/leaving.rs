@@ -8,33 +8,47 @@ use crate::server::flows::NEVER;
 use std::sync::Arc;
 use warmcore_linux::net::connections::Received;
 
-/// How long a peer may take to acknowledge what was sent, and how often it is looked at, in nanoseconds.
+/// How long a peer may take to acknowledge what was sent, in nanoseconds.
 const LIMIT: u64 = 2_000_000_000;
+/// The time between looks, and what is added for each connection, in nanoseconds: so that many peers that are gone take a
+/// tenth of a worker at most.
 const LOOK: u64 = 2_000_000;
+const LOOK_EACH: u64 = 20_000;
 /// Bytes that are thrown away at once, at least.
 const ROOM: usize = 16 << 10;
 
 /// Connections that end.
 #[derive(Default)]
-pub(super) struct Leaving(Vec<(Arc<Stream>, u64)>);
+pub(super) struct Leaving {
+    /// Each with the time until which it is waited for.
+    streams: Vec<(Arc<Stream>, u64)>,
+    /// When to look.
+    next: u64,
+}
 
 impl Leaving {
-    /// Says the end on a connection, and closes it as soon as it can be.
+    /// Closes a connection; later, if something could be lost now.
     pub(super) fn add(&mut self, stream: Arc<Stream>, now: u64, buffer: &mut Vec<u8>) {
-        stream.connection().end_sending();
         if !is_done(&stream, buffer) {
-            self.0.push((stream, now + LIMIT));
+            stream.connection().end_sending();
+            self.streams.push((stream, now + LIMIT));
         }
     }
 
     pub(super) const fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.streams.is_empty()
     }
 
     /// Closes those that are done, or take too long. Returns when to look again.
     pub(super) fn tend(&mut self, now: u64, buffer: &mut Vec<u8>) -> u64 {
-        self.0.retain(|(stream, until)| now < *until && !is_done(stream, buffer));
-        if self.0.is_empty() { NEVER } else { now + LOOK }
+        if self.streams.is_empty() {
+            return NEVER;
+        }
+        if now >= self.next {
+            self.streams.retain(|(stream, until)| now < *until && !is_done(stream, buffer));
+            self.next = now + LOOK + LOOK_EACH * self.streams.len() as u64;
+        }
+        self.next
     }
 }
 

@@ -1,13 +1,14 @@
 //! Requests and replies on connections, under every policy.
 
 use super::{ask, client, framed, receive, server};
+use crate::LONG;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::collections::HashSet;
 use std::io::Write;
 use std::net::TcpStream;
 use std::thread;
-use warmcore_runtime::server::{Frames, Policy};
+use warmcore_runtime::server::{Frames, Policy, Server};
 
 #[test]
 fn every_policy_returns_every_byte() {
@@ -92,5 +93,22 @@ fn pipelined_requests_in_fragments_are_answered_in_order() {
         let total = running.stop().unwrap().total();
         let expected = CONNECTIONS as u64 * u64::from(REQUESTS);
         assert_eq!((total.requests, total.replies, total.unsent), (expected, expected, 0), "{policy:?}");
+    }
+}
+
+#[test]
+fn a_server_of_all_addresses_answers_both_families() {
+    for policy in Policy::TCP {
+        let server = Server::bind_tcp("[::]:0", Frames::Length).unwrap().policy(policy).workers(2);
+        let running = server.start(|(), request, reply| reply.send(request.bytes)).unwrap();
+        let port = running.local_addr().port();
+        for address in ["127.0.0.1", "::1"] {
+            for number in 0..20 {
+                let mut client = TcpStream::connect((address, port)).unwrap();
+                client.set_read_timeout(Some(LONG)).unwrap();
+                assert_eq!(ask(&mut client, &[number]), [number], "{policy:?}");
+            }
+        }
+        running.stop().unwrap();
     }
 }
