@@ -46,6 +46,24 @@ impl fmt::Display for Stuck {
 /// The call that each worker is in.
 pub(crate) struct Calls(Vec<CachePadded<Noted>>);
 
+/// A worker that calls the handler; dropping this says that the last call has returned.
+pub(crate) struct Calling<'a>(&'a Noted);
+
+impl Calling<'_> {
+    /// The next call is for a packet of `stream`.
+    #[inline]
+    pub(crate) fn next(&self, stream: StreamId) {
+        self.0.stream.store(u64::from(stream.0) + 1, Ordering::Release);
+    }
+}
+
+impl Drop for Calling<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        self.0.stream.store(0, Ordering::Relaxed);
+    }
+}
+
 #[derive(Default)]
 struct Noted {
     /// The number of the stream plus one; 0 between two calls.
@@ -61,18 +79,13 @@ impl Calls {
         Self((0..workers).map(|_| CachePadded::default()).collect())
     }
 
-    /// `worker` calls the handler `now`, for a packet of `stream`.
+    /// `worker` calls the handler from `now` on, for one packet after another. A call that does not return is told
+    /// as if it had begun then: quick ones before it took next to nothing.
     #[inline]
-    pub(crate) fn begin(&self, worker: CpuId, stream: StreamId, now: Nanos) {
-        let noted = &self.0[worker.index()];
+    pub(crate) fn begin(&self, worker: CpuId, now: Nanos) -> Calling<'_> {
+        let noted = &*self.0[worker.index()];
         noted.since.store(now.0.to_bits(), Ordering::Relaxed);
-        noted.stream.store(u64::from(stream.0) + 1, Ordering::Release);
-    }
-
-    /// The handler has returned to `worker`.
-    #[inline]
-    pub(crate) fn end(&self, worker: CpuId) {
-        self.0[worker.index()].stream.store(0, Ordering::Relaxed);
+        Calling(noted)
     }
 
     /// The thread of `worker` has ended.
@@ -114,15 +127,18 @@ mod tests {
         let (calls, cpus) = (Calls::new(3), [CpuId(4), CpuId(5), CpuId(6)]);
         let stuck = |now| calls.stuck(&cpus, Nanos(now));
         assert_eq!(stuck(1.0).and_then(|stuck| stuck.call), None);
-        calls.begin(CpuId(0), StreamId(7), Nanos(1e9));
-        calls.begin(CpuId(1), StreamId(0), Nanos(2e9));
-        calls.begin(CpuId(2), StreamId(8), Nanos(0.5e9));
+        let call = |worker, stream, at| {
+            let calling = calls.begin(CpuId(worker), Nanos(at));
+            calling.next(StreamId(stream));
+            calling
+        };
+        let (first, _second, _third) = (call(0, 7, 1e9), call(1, 0, 2e9), call(2, 8, 0.5e9));
         calls.worker_ended(2);
         let said = stuck(4e9).map(|stuck| stuck.to_string()).unwrap_or_default();
         for part in ["worker 0 on cpu 4", "stream 7", "1.00 s after", "3.00 s ago"] {
             assert!(said.contains(part), "{part}: {said}");
         }
-        calls.end(CpuId(0));
+        drop(first);
         assert_eq!(stuck(4e9).and_then(|stuck| stuck.call).map(|call| call.stream), Some(StreamId(0)));
         calls.worker_ended(1);
         assert!(!calls.all_ended());

@@ -156,6 +156,11 @@ impl<P: Policy, W: Waiting<Job = Packet>> Scheduler<P, W> {
             && let Some(running) = batch.last()
             && let Some(next) = self.prefetch(cpu, running)
         {
+            debug_assert_eq!(
+                (next.stack, next.thread),
+                (running.stack, running.thread),
+                "a batch has one stack"
+            );
             batch.push(next);
         }
     }

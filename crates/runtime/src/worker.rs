@@ -52,7 +52,7 @@ use warmcore_stack::wire::vlan::MAX_TAGS;
 use warmcore_stack::{Exchange, Flow};
 use warmcore_units::{CpuId, Nanos, StreamId};
 
-/// Most packets of a batch where other workers could take them too.
+/// Most packets of a batch where other workers could take them too and it is not known how quick they are.
 const MAX_SHARED_BATCH: usize = 9;
 /// Publishing a block takes less than this unless the worker is interrupted.
 const MAX_PUBLISH_TIME: Nanos = Nanos(30e3);
@@ -73,6 +73,8 @@ pub(crate) struct Worker<'f, 'a, P, W> {
     /// Most packets of a batch.
     most: usize,
     pace: Pace,
+    /// Whether batches are only as long as their packets are quick, because other workers could take them too.
+    takes_by_pace: bool,
     /// Whether the clock is read after each packet.
     reads_for_each: bool,
     tally: Tally,
@@ -104,6 +106,8 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>> Worker<'f, 'a, P, W> {
             Idle::Work(make) => Some(make(id.0)),
             Idle::Poll | Idle::Sleep => None,
         };
+        // A stopwatch asks what one packet costs, and a conversation what time it is.
+        let reads_for_each = shared.converses || shared.stopwatch.is_some();
         Self {
             id,
             cpu,
@@ -114,8 +118,8 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>> Worker<'f, 'a, P, W> {
             over: Batch::new(),
             most: if P::HOME_ONLY { MAX_BATCH } else { MAX_SHARED_BATCH },
             pace: Pace::new(),
-            // A stopwatch asks what one packet costs, and a conversation what time it is.
-            reads_for_each: shared.converses || shared.stopwatch.is_some(),
+            takes_by_pace: !P::HOME_ONLY && !reads_for_each,
+            reads_for_each,
             tally: Tally::new(),
             last_reading: shared.clock.now(),
             last_ended: None,
@@ -170,7 +174,8 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>> Worker<'f, 'a, P, W> {
         scheduler.report(self.over.processed());
         self.receive_arrived(&mut scheduler, now);
         if let Some(last) = self.over.last() {
-            scheduler.next_batch(self.id, last, now, self.most, self.batch.assignments_mut());
+            let most = if self.takes_by_pace { self.pace.packets() } else { self.most };
+            scheduler.next_batch(self.id, last, now, most, self.batch.assignments_mut());
         }
         shared.queue(self.id).set_lookout(scheduler.lookout());
         drop(scheduler);

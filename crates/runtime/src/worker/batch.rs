@@ -7,7 +7,7 @@ use warmcore_units::Nanos;
 /// Most packets of a batch.
 pub(crate) const MAX_BATCH: usize = 32;
 
-/// Assignments to one protocol thread, in the order in which they are processed.
+/// Assignments to one stack and one protocol thread, in the order in which they are processed.
 #[derive(Default)]
 pub(super) struct Batch {
     assignments: Vec<Assignment>,

@@ -38,6 +38,12 @@ impl Pace {
         Self { packets: 1, until_alone: ALONE_IN }
     }
 
+    /// How many packets are quick enough to share a span.
+    #[inline]
+    pub(super) fn packets(&self) -> usize {
+        self.packets as usize
+    }
+
     #[inline]
     fn next(&mut self) -> u32 {
         self.until_alone -= 1;
@@ -119,27 +125,24 @@ impl<P: Policy, W: Waiting<Job = Packet>> Worker<'_, '_, P, W> {
         let pool = shared.pool(id);
         let upcoming = &batch.upcoming()[..most as usize];
         let mut context = Context { cpu, worker: id.0, reply, replied: false };
-        let mut thread = shared.thread(upcoming[span.packets as usize].thread).lock();
+        let Assignment { stack, thread, .. } = upcoming[span.packets as usize];
+        let mut thread = shared.thread(thread).lock();
         let start = watch.map(|watch| (watch.read)());
         let processed = thread.run(|| {
             catch_unwind(AssertUnwindSafe(|| {
-                let Some(&Assignment { stack, thread, .. }) = upcoming.get(span.packets as usize) else {
-                    return;
-                };
+                let calling = shared.calls.begin(id, last_reading);
                 // A conversation locks the stack itself.
                 let mut entered = (!shared.converses).then(|| protocol.enter(stack, pool));
-                while let Some(next) = upcoming.get(span.packets as usize)
-                    && (next.stack, next.thread) == (stack, thread)
+                while let Some(Assignment { packet, .. }) = upcoming.get(span.packets as usize)
                     && may_go_on(shared.control)
                 {
-                    let Assignment { packet, .. } = next;
                     if shared.streams.has_failed(packet.stream) {
                         tally.failed();
                         span.packets += 1;
                         continue;
                     }
                     let frame = shared.bytes(&packet.frame);
-                    shared.calls.begin(id, packet.stream, last_reading);
+                    calling.next(packet.stream);
                     let received = match &mut entered {
                         Some(Ok(entered)) => {
                             entered.receive(frame, |delivery| shared.handler.deliver(&delivery, &mut context))
@@ -162,7 +165,6 @@ impl<P: Policy, W: Waiting<Job = Packet>> Worker<'_, '_, P, W> {
                 }
             }))
         });
-        shared.calls.end(id);
         span.stack = watch.zip(start).map(|(watch, start)| watch.between(start, (watch.read)()));
         drop(thread);
         let replied = context.replied;
@@ -190,9 +192,7 @@ impl<P: Policy, W: Waiting<Job = Packet>> Worker<'_, '_, P, W> {
         }
         let reading = span.stack.and(shared.stopwatch).map_or(Nanos::ZERO, |watch| watch.overhead);
         let service = (ended - begun - reading) / f64::from(span.packets);
-        let end_of = |number: u32| {
-            if number + 1 == span.packets { ended } else { begun + service * f64::from(number + 1) }
-        };
+        let end_of = |number: u32| begun + service * f64::from(number + 1);
         let stall = shared.stalled.last();
         let mut clean = SpanStats::default();
         let upcoming = &batch.upcoming()[..span.packets as usize];
@@ -200,7 +200,7 @@ impl<P: Policy, W: Waiting<Job = Packet>> Worker<'_, '_, P, W> {
             if span.delivered & 1 << number == 0 {
                 continue;
             }
-            let delay = end_of(number) - packet.arrived - reading;
+            let delay = end_of(number) - packet.arrived;
             if stall.affects(packet.arrived, ended) {
                 tally.disturbed(delay, service, *situation);
             } else {
