@@ -162,7 +162,7 @@ fn a_library_is_predicted_and_its_costs_serve_for_no_other() {
     assert_eq!(summary["library"], "libnumbering.so");
     let again = ["--profile", "comparison/udp-socket.toml", "--out", "again"];
     let refused = |served: &[&str]| refusal(&[&compare[..], served, &again].concat(), folder.path());
-    let fitting = "expected one of: --handler libnumbering.so";
+    let fitting = "expected one of: --driver udp-socket --handler libnumbering.so";
     assert!(refused(&["--requests", "dns.pcap"]).contains(fitting));
     assert!(refused(&["--handler", &library]).contains(fitting));
     // The same name, but another library, or another capture.

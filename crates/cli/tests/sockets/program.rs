@@ -101,7 +101,7 @@ fn a_server_slower_than_the_intervals_is_asked_one_request_at_a_time() {
     assert!(output.status.success(), "{}", text(&output.stderr));
     for times in profile(folder.path()).times {
         assert!(times.median.mean > Nanos(2e6) && times.median.mean < Nanos(20e6), "{times:?}");
-        assert!(times.program_cpu.mean < Nanos(1e6) && times.lost < 0.05, "{times:?}");
+        assert!(times.program_cpu.mean < Nanos(1e6) && times.lost < 0.5, "{times:?}");
         assert!(times.idle > Nanos(90e3), "{times:?}");
     }
 }
