@@ -15,6 +15,7 @@ use miette::{IntoDiagnostic, WrapErr};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use warmcore_costs::socket::SocketPath;
 use warmcore_costs::{Profile, SocketProfile};
 use warmcore_measure::requests::service::Service;
 use warmcore_measure::{CalibrateError, CalibrationPlan, SocketPlan};
@@ -166,6 +167,12 @@ fn given_profile(study: &Study) -> miette::Result<Option<Profile>> {
 fn given_sockets(arguments: &StudyArguments) -> miette::Result<Option<SocketProfile>> {
     let Some(path) = &arguments.socket_profile else { return Ok(None) };
     let profile: SocketProfile = documents::profile_of(path, ProfileKind::Sockets)?;
+    if profile.path != SocketPath::UdpSocket {
+        return Err(misuse(format!(
+            "{} is about TCP connections, expected costs of UDP: `warmcore calibrate --path udp-socket` measures them",
+            path.display()
+        )));
+    }
     if profile.servers.is_empty() {
         return Err(misuse(format!(
             "{} has no requests to a server (`servers`), expected at least one: `warmcore calibrate --path udp-socket` measures them",

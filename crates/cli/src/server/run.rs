@@ -28,6 +28,8 @@ const MOST_REQUESTS: f64 = 5e6;
 /// Runs of the load, from whose spread the intervals come; fewer if each would have fewer requests than this.
 const ROUNDS: usize = 5;
 const LEAST_REQUESTS: f64 = 50.0;
+/// The share of lost requests above which a reader is told whose delays are shown.
+const LOST: f64 = 0.005;
 
 /// What `--json` prints.
 #[derive(Serialize)]
@@ -45,7 +47,7 @@ struct Ran {
     disturbed_share: f64,
     /// Whether sources were so late that they gave up.
     fell_behind: bool,
-    throughput_per_s: Estimate<f64>,
+    throughput_per_s: f64,
     #[serde(flatten)]
     figures: FiguresSummary,
     /// By worker: the share of the requests that it handled.
@@ -148,10 +150,7 @@ impl Run<'_> {
             unanswered,
             disturbed_share: disturbed,
             fell_behind,
-            throughput_per_s: Estimate {
-                mean: throughput.mean.0,
-                half_width: throughput.half_width.map(|half| half.0),
-            },
+            throughput_per_s: throughput.0,
             figures: FiguresSummary::new(&self.figures),
             shares: self.fates.shares.clone(),
         }
@@ -177,17 +176,23 @@ impl Run<'_> {
         };
         let rounds = match self.rounds {
             1 => "one run, too short for intervals".to_owned(),
-            rounds => format!("{rounds} runs, whose spread the intervals are"),
+            rounds => {
+                format!("{rounds} runs, whose spread the intervals are; another hour may differ by more")
+            }
+        };
+        let lost_more = match *lost as f64 > LOST * *requests as f64 {
+            true => "Delays are those of the requests that were answered.\n",
+            false => "",
         };
         format!(
             "{sharing} on {} processors at {}: {requests} {} requests, {lost} lost, {} answered; {rounds}.\n\
              Delay from when a request was due until its reply was back: median {}, 99th percentile {}, mean {}.\n\
              Processor time for a request: {} of the workers, {} of the call that sends it, softirq included.\n\
-             {:.0}% were handled on the processor that received them; shares of the workers: {}.\n{unanswered}{disturbed}",
+             {:.0}% were handled on the processor that received them; shares of the workers: {}.\n{lost_more}{unanswered}{disturbed}",
             load.cpus.len(),
             load.rate,
             load.service.transport,
-            shown(throughput),
+            throughput,
             shown(&figures.p50),
             shown(&figures.p99),
             shown(&figures.delay),
@@ -199,8 +204,11 @@ impl Run<'_> {
     }
 }
 
-/// An estimate; of one run, without an interval.
+/// An estimate; of one run, without an interval. None of these figures can be below zero.
 fn shown<Q: Copy + Display + Into<f64>>(of: &Estimate<Q>) -> String {
     let half_width = of.half_width.filter(|half| (*half).into().is_finite());
+    if half_width.is_some_and(|half| half.into() >= of.mean.into()) {
+        return format!("{} (runs differ by more than that)", of.mean);
+    }
     estimate(&Estimate { mean: of.mean, half_width })
 }

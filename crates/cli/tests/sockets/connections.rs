@@ -69,6 +69,11 @@ fn costs_of_connections_are_measured_and_predict_them() {
     }
     assert!(folder.path().join("comparison/tcp-socket.toml").exists());
 
+    let study = refusal(
+        &["study", "--socket-profile", "tcp-socket.toml", "--profile", "sgi-challenge-xl"],
+        folder.path(),
+    );
+    assert!(study.contains("expected costs of UDP"), "{study}");
     // Costs of connections are none of datagrams, and not all policies can be predicted or run.
     let error = refusal(&of("udp-socket", &["--out", "other"]), folder.path());
     assert!(error.contains("expected one of: --driver tcp-socket --handler-bytes 0 --payload 64"), "{error}");

@@ -20,7 +20,7 @@ use warmcore_units::CpuId;
 
 /// How a plan for interrupts and packets is made, applied and undone.
 pub const STEERING: [&str; 3] = [
-    "warmcore host plan --for receiver --profile profile.toml --out plan.toml",
+    "warmcore host plan --for receiver --profile udp-socket.toml --out plan.toml",
     "sudo warmcore host apply plan.toml --yes",
     "sudo warmcore host undo  # takes it back",
 ];

@@ -1,6 +1,7 @@
 //! Which way to share a port costs least at which rate, by prediction.
 
 use super::compare::{ServerBench, mechanism};
+use super::doubts::poorly_known;
 use super::figures::ServerFigures;
 use super::predict::{PredictServerError, Predictor};
 use core::time::Duration;
@@ -142,6 +143,8 @@ impl ServerFindings {
         if profile.network == Network::Loopback {
             notes.push("Requests crossed loopback, as no network of our own could be made.".to_owned());
         }
+        notes.extend(profile.servers.iter().filter_map(poorly_known));
+        notes.dedup();
         Ok(Self { advice: advice.collect::<Result<_, _>>()?, notes })
     }
 }

@@ -1,5 +1,6 @@
 //! Predicts and runs the same loads.
 
+use super::doubts::poorly_known;
 use super::figures::{Fates, ServerFigures};
 use super::point::ServerPoint;
 use super::predict::{PredictServerError, Predictor};
@@ -7,7 +8,6 @@ use crate::compare::{Loads, Progress};
 use core::time::Duration;
 use std::sync::atomic::{AtomicBool, Ordering};
 use warmcore_costs::ServerCosts;
-use warmcore_costs::server::AloneTimes;
 use warmcore_measure::RunError;
 use warmcore_measure::requests::load::{Load, LoadFigures, LoadSite};
 use warmcore_measure::requests::service::Service;
@@ -165,6 +165,12 @@ pub fn compare(
         for (compared, runs) in compared.iter_mut().zip(runs) {
             let fates = Fates::of(&runs);
             notes.extend(without_priority(&fates).filter(|note| !notes.contains(note)));
+            if fates.lost as f64 > LOST * fates.requests as f64 {
+                notes.push(format!(
+                    "under {} at {rate} {} of {} requests were lost; delays are those of the others",
+                    compared.policy, fates.lost, fates.requests
+                ));
+            }
             compared.points.push(ServerPoint {
                 load: rate.0 / compared.capacity.mean.0,
                 rate,
@@ -179,21 +185,8 @@ pub fn compare(
     Ok(ServerComparison { compared, notes })
 }
 
-/// A warning if the costs are known so badly that predictions say little.
-fn poorly_known(costs: &ServerCosts) -> Option<String> {
-    let relative = |row: &AloneTimes| Some(row.worker_cpu.half_width?.0 / row.worker_cpu.mean.0);
-    let mut all: Vec<f64> = costs.alone.iter().filter_map(relative).collect();
-    all.sort_by(f64::total_cmp);
-    let median = all.get(all.len() / 2).filter(|median| **median > POORLY_KNOWN)?;
-    Some(format!(
-        "the costs are known to ± {:.0}% in half of the situations: the machine had other work when they were measured, so \
-         capacities and predictions are uncertain, and loads given as fractions lie elsewhere; measure again when it is idle",
-        median * 100.0
-    ))
-}
-
-/// A median half-width of the costs, as a fraction of the mean, above which a reader is warned. On an idle machine it is a tenth.
-const POORLY_KNOWN: f64 = 0.3;
+/// The share of lost requests above which a reader is told.
+const LOST: f64 = 0.005;
 
 fn without_priority(fates: &Fates) -> Option<String> {
     let reason = fates.without_priority.as_ref()?;

@@ -63,7 +63,7 @@ pub struct Fates {
     /// The share that each worker handled.
     pub shares: Vec<f64>,
     /// Replies per second.
-    pub throughput: Estimate<PerSecond>,
+    pub throughput: PerSecond,
     /// Whether a source was so late that it gave up: the rate is beyond what they can send.
     pub fell_behind: bool,
     /// Why sources had no real-time priority, if they had none.
@@ -80,15 +80,13 @@ impl Fates {
         let sum = |value: fn(&LoadFigures) -> usize| runs.iter().map(value).sum();
         let workers = runs.iter().map(|run| run.shares.len()).max().unwrap_or(0);
         let share = |worker| mean(&|run| run.shares.get(worker).copied().unwrap_or(0.0));
-        let rates: Vec<f64> = runs.iter().map(|run| run.throughput.0).collect();
-        let Interval { mean: rate, half_width, .. } = Interval::from_observations(&rates);
         Self {
             requests: sum(|run| run.requests),
             lost: sum(|run| run.lost),
             unanswered: sum(|run| run.unanswered),
             disturbed: mean(&|run| run.disturbed),
             shares: (0..workers).map(share).collect(),
-            throughput: Estimate::new(PerSecond(rate), PerSecond(half_width)),
+            throughput: PerSecond(mean(&|run| run.throughput.0)),
             fell_behind: runs.iter().any(|run| run.fell_behind),
             without_priority: runs.iter().find_map(|run| run.without_priority.clone()),
         }

@@ -156,6 +156,35 @@ fn an_error_in_one_part_is_found_there() {
     }
 }
 
+/// Every half-width so many times as wide.
+fn widened(costs: &ServerCosts, by: f64) -> ServerCosts {
+    let mut wide = costs.clone();
+    let widen = |time: &mut Measured| time.half_width = time.half_width.map(|half| half * by);
+    wide.alone.iter_mut().for_each(|row| {
+        [&mut row.late, &mut row.call, &mut row.reply, &mut row.worker_cpu].into_iter().for_each(widen);
+    });
+    wide.bursts.iter_mut().for_each(|row| {
+        [&mut row.call, &mut row.last_reply, &mut row.worker_cpu].into_iter().for_each(widen);
+    });
+    wide
+}
+
+#[test]
+fn delays_that_cannot_be_told_apart_name_no_policy() {
+    let stop = AtomicBool::new(false);
+    let wide = advise(&widened(&costs(2.0), 60.0), 2, 1994, &stop).unwrap();
+    let words = super::present::advised::headline(&wide);
+    assert!(!words.contains("wait less"), "{words}");
+    // Wider costs never make delays better known.
+    let narrow = advise(&costs(2.0), 2, 1994, &stop).unwrap();
+    for (narrow, wide) in narrow.rates.iter().zip(&wide.rates) {
+        for (policy, figures) in &narrow.figures {
+            let Some((_, wider)) = wide.figures.iter().find(|(other, _)| other == policy) else { continue };
+            assert!(wider.delay.half() >= figures.delay.half(), "{policy} at {}", narrow.rate);
+        }
+    }
+}
+
 #[test]
 fn advice_names_a_policy_only_where_its_costs_differ() {
     let stop = AtomicBool::new(false);

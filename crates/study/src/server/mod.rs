@@ -17,6 +17,7 @@
 pub mod advice;
 pub mod best;
 pub mod compare;
+mod doubts;
 pub mod figures;
 #[cfg(test)]
 mod injected;

@@ -5,6 +5,7 @@ use crate::predictions::NORMAL_95;
 use rand_distr::{Distribution, StandardNormal};
 use warmcore_costs::ServerCosts;
 use warmcore_scenario::ServerPolicy;
+use warmcore_sim::packet::Ended;
 use warmcore_sim::server::{ServerError, ServerHost, ServerOutcome, ServerPrecision, ServerSetup};
 use warmcore_stats::Interval;
 use warmcore_units::{Estimate, Nanos, PerSecond};
@@ -16,6 +17,11 @@ const PLACEMENTS: u64 = 6;
 const DRAWS: u64 = 12;
 /// How precise each simulation is to be. Drawn costs move its figures by more.
 const PRECISION: ServerPrecision = ServerPrecision { relative: 0.02, max_requests: 200_000 };
+
+/// A delay so many times that of the costs as measured is that of a server which does not keep up.
+const OVERLOADED: f64 = 50.0;
+/// The share of the drawn costs with which a server must keep up, or nothing is known of its delays.
+const STABLE: f64 = 0.8;
 
 /// Why a load cannot be predicted.
 #[derive(Debug, thiserror::Error)]
@@ -106,6 +112,14 @@ impl<'a> Predictor<'a> {
         let drawn =
             (DRAWS..).zip(&self.drawn).map(|(placement, costs)| self.one(costs, policy, rate, placement));
         let drawn = drawn.collect::<Result<Vec<_>, _>>()?;
+        let usual = placed.iter().map(|outcome| outcome.delay.mean.0).fold(0.0, f64::max);
+        // Queues that hold for so long grow as often as not: nobody would say that this server keeps up.
+        let keeps_up = |outcome: &ServerOutcome| {
+            outcome.ended != Ended::Unknown && outcome.delay.mean.0 <= usual * OVERLOADED
+        };
+        let drawn: Vec<Option<ServerOutcome>> =
+            drawn.into_iter().map(|outcome| outcome.filter(keeps_up)).collect();
+        let is_stable = drawn.iter().flatten().count() as f64 >= STABLE * drawn.len() as f64;
         let time = |of: fn(&ServerOutcome) -> Estimate<Nanos>| {
             let values: Vec<f64> = placed.iter().map(|outcome| of(outcome).mean.0).collect();
             let Interval { mean, half_width, .. } = Interval::from_observations(&values);
@@ -114,11 +128,15 @@ impl<'a> Predictor<'a> {
             let spread = (squares.iter().sum::<f64>() / squares.len().max(1) as f64).sqrt();
             Estimate::new(Nanos(mean), Nanos(half_width.hypot(NORMAL_95 * spread)))
         };
+        let wait = |of: fn(&ServerOutcome) -> Estimate<Nanos>| {
+            let time = time(of);
+            if is_stable { time } else { Estimate::new(time.mean, Nanos::INFINITY) }
+        };
         let away = placed.iter().map(|outcome| outcome.elsewhere.mean).sum::<f64>() / placed.len() as f64;
         let figures = ServerFigures {
-            delay: time(|outcome| outcome.delay),
-            p50: time(|outcome| outcome.p50),
-            p99: time(|outcome| outcome.p99),
+            delay: wait(|outcome| outcome.delay),
+            p50: wait(|outcome| outcome.p50),
+            p99: wait(|outcome| outcome.p99),
             worker_cpu: time(|outcome| outcome.worker_cpu),
             call: time(|outcome| outcome.call),
             here: 1.0 - away,

@@ -3,6 +3,7 @@
 use super::charts::{CPU, DELAY, Line};
 use super::in_words;
 use crate::server::advice::{RateAdvice, ServerAdvice, ServerFindings, Verified};
+use crate::server::figures::ServerFigures;
 use warmcore_costs::server::UserFile;
 use warmcore_record::chart::Style;
 use warmcore_record::document::{Confidence, ConfidenceLevel, ReportVerdict, Statement};
@@ -41,16 +42,25 @@ pub fn headline(advice: &ServerAdvice) -> String {
     {
         text += &format!(" Up to {}, use {}.", rounded(last), in_words(low.policy));
     }
-    let quickest = at.figures.iter().min_by(|one, other| delay(one).total_cmp(&delay(other)));
-    if let Some((policy, figures)) = quickest.filter(|(policy, _)| *policy != cheapest.policy) {
-        text +=
-            &format!(" Requests wait least with {}: {} on average.", in_words(*policy), figures.delay.mean);
+    if let Some((policy, figures)) = quickest(at, cheapest.policy) {
+        text += &format!(
+            " Requests wait less with {}: {} ± {} on average.",
+            in_words(policy),
+            figures.delay.mean,
+            Nanos(figures.delay.half())
+        );
     }
     text
 }
 
-fn delay(of: &(ServerPolicy, crate::server::figures::ServerFigures)) -> f64 {
-    of.1.delay.mean.0
+/// The policy with the shortest mean delay, if it is shorter than that of `cheapest` beyond what both are uncertain by.
+fn quickest(at: &RateAdvice, cheapest: ServerPolicy) -> Option<(ServerPolicy, ServerFigures)> {
+    let delay = |figures: &ServerFigures| figures.delay.mean.0;
+    let (policy, figures) =
+        *at.figures.iter().min_by(|one, other| delay(&one.1).total_cmp(&delay(&other.1)))?;
+    let (_, other) = at.figures.iter().find(|(policy, _)| *policy == cheapest)?;
+    let uncertain = figures.delay.half().hypot(other.delay.half());
+    (delay(other) - delay(&figures) > uncertain).then_some((policy, figures))
 }
 
 /// The highest of the lowest rates at all of which `policy` is the cheapest.
@@ -95,8 +105,8 @@ pub fn leading(servers: &ServerFindings, in_memory: ReportVerdict) -> ReportVerd
         headline: headline(first),
         confidence: Some(confidence(first)),
         scope: format!(
-            "The first lines speak for UDP servers on Linux's own network stack, on {} cores of this machine; what is said to be in \
-             memory speaks for a receive path in user space.",
+            "The first lines speak for UDP servers on Linux's own network stack, on {} cores of the machine that the costs are of; what \
+             is said to be in memory, and the figures beside it, speak for a receive path in user space.",
             first.processors
         ),
         statements: servers
