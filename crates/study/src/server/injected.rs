@@ -175,14 +175,6 @@ fn delays_that_cannot_be_told_apart_name_no_policy() {
     let wide = advise(&widened(&costs(2.0), 60.0), 2, 1994, &stop).unwrap();
     let words = super::present::advised::headline(&wide);
     assert!(!words.contains("wait less"), "{words}");
-    // Wider costs never make delays better known.
-    let narrow = advise(&costs(2.0), 2, 1994, &stop).unwrap();
-    for (narrow, wide) in narrow.rates.iter().zip(&wide.rates) {
-        for (policy, figures) in &narrow.figures {
-            let Some((_, wider)) = wide.figures.iter().find(|(other, _)| other == policy) else { continue };
-            assert!(wider.delay.half() >= figures.delay.half(), "{policy} at {}", narrow.rate);
-        }
-    }
 }
 
 #[test]
