@@ -10,6 +10,7 @@ use crate::sockets::site::Site;
 use core::sync::atomic::AtomicBool;
 use core::time::Duration;
 use std::net::SocketAddr;
+use std::sync::{Barrier, OnceLock};
 use std::thread;
 use warmcore_linux::{pin_to, realtime};
 use warmcore_runtime::server::{Frames, Policy, Report, Running, Server, WorkerReport};
@@ -136,14 +137,19 @@ impl Trial {
         schedules: &[Vec<Due>],
         stop: &AtomicBool,
     ) -> Result<(Vec<Sent>, Option<String>), RunError> {
-        // Until all threads are there.
-        let start = realtime::now() + QUIET;
+        // On a busy machine a thread begins late. Time begins when all are there, with their priority.
+        let (ready, start) = (Barrier::new(sources.len().min(schedules.len())), OnceLock::new());
         thread::scope(|scope| {
             let mut threads = Vec::new();
             for ((source, schedule), &cpu) in sources.iter_mut().zip(schedules).zip(&self.sources) {
+                let (ready, start) = (&ready, &start);
                 threads.push(scope.spawn(move || -> Result<_, RunError> {
-                    let _pinned = pin_to(cpu)?;
+                    let pinned = pin_to(cpu);
                     let priority = realtime::RealTime::begin();
+                    // Also if it could not be pinned: others wait for it.
+                    ready.wait();
+                    let _pinned = pinned?;
+                    let start = *start.get_or_init(|| realtime::now() + QUIET);
                     let sent = source.run(schedule, start, stop)?;
                     Ok((sent, priority.err().map(|error| error.to_string())))
                 }));
