@@ -7,7 +7,7 @@ use crate::requests::run::Values;
 use warmcore_costs::server::Waiting;
 use warmcore_costs::socket::{LastUsed, SoftirqCpu};
 use warmcore_runtime::server::Policy;
-use warmcore_units::PerSecond;
+use warmcore_units::{PerSecond, Transport};
 
 fn processors() -> Processors {
     let machine = warmcore_linux::Probe::new().machine().unwrap().machine;
@@ -69,11 +69,13 @@ fn a_load_is_answered_under_every_policy_and_by_the_worker_that_the_policy_names
     let (site, stop) = (LoadSite::new().unwrap(), AtomicBool::new(false));
     let machine = warmcore_linux::Probe::new().machine().unwrap().machine;
     let cpus = machine.usable_cores();
-    for policy in Policy::ALL {
+    let udp = Policy::UDP.map(|policy| (Transport::Udp, policy));
+    let tcp = Policy::TCP.map(|policy| (Transport::Tcp, policy));
+    for (transport, policy) in udp.into_iter().chain(tcp) {
         let load = Load {
             policy,
             cpus: cpus.clone(),
-            service: Service::touching(0, 64),
+            service: Service::touching(0, 64).over(transport),
             rate: PerSecond(2_000.0),
             long: Duration::from_millis(200),
             seed: 1994,
@@ -86,8 +88,8 @@ fn a_load_is_answered_under_every_policy_and_by_the_worker_that_the_policy_names
         let share = figures.here;
         match policy {
             // Loopback is received where it is sent, too.
-            Policy::ByCpu => assert!(share > 0.99, "{share}"),
-            _ if cpus.len() > 1 => assert!(share < 1.0, "{policy:?}: {share}"),
+            Policy::ByCpu => assert!(share > 0.99, "{transport}: {share}"),
+            _ if cpus.len() > 1 => assert!(share < 1.0, "{transport}, {policy:?}: {share}"),
             _ => {}
         }
     }
