@@ -13,8 +13,8 @@ impl Id {
     pub(super) const GENERATIONS: u32 = (1 << Self::GENERATION_BITS) - 1;
     const GENERATION_BITS: u32 = 20;
 
-    /// In one word. Shards are fewer than 4,096 (a server has at most 1,000 workers), and the largest number is that of no
-    /// flow: so the largest words are no flow's.
+    /// In one word. A server has at most 4,096 shards (for 1,000 workers) and little more than 2^30 flows: so the largest words
+    /// are no flow's.
     pub(in super::super) const fn word(self) -> u64 {
         (self.shard as u64) << (32 + Self::GENERATION_BITS)
             | (self.generation as u64) << 32
@@ -37,7 +37,7 @@ mod tests {
     #[test]
     fn a_word_holds_all_of_an_identity() {
         for shard in [0, 1, 4095] {
-            for number in [0, 7, u32::MAX - 1] {
+            for number in [0, 7, 1 << 31] {
                 for generation in [0, 3, Id::GENERATIONS] {
                     let id = Id { shard, number, generation };
                     assert_eq!(Id::from_word(id.word()), id);
