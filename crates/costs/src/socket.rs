@@ -13,7 +13,7 @@
 pub(crate) mod check;
 mod placed;
 
-pub use placed::{DatagramCpu, PlacedTimes, ReaderState};
+pub use placed::{DatagramCpu, IdleRange, PlacedError, PlacedTimes, ReaderState};
 
 use crate::profile::{Measured, Provenance};
 use crate::server::ServerCosts;

@@ -73,6 +73,7 @@ pub use mismatch::{
 pub use performance::{NoPrediction, Performance};
 
 use asked::Asked;
+use change::is_visible_saving;
 use context::{Context, Proposal};
 use core::fmt;
 use core::str::FromStr;
@@ -363,15 +364,23 @@ fn host_placement(
     }
 }
 
-/// What the plan promises of each packet, where its costs are of the host's own path.
+/// What the plan promises of each packet, where its costs are of the host's own path and it visibly saves some of them.
 fn promise(context: &Context<'_>, proposal: &Proposal) -> Option<Promise> {
     let Some(PacketCosts::Kernel(profile)) = context.request.costs else { return None };
     let costs = context.costs.as_ref().ok()?;
     let saved = costs.saved_time(context.current.crossing, proposal.layout.crossing)?;
-    let ReaderState { work, asleep, .. } = context.state;
-    let sleepers = match profile.knows_sleepers() {
-        true => format!("{:.0}% of the packets find their reader asleep", asleep * 100.0),
-        false => "readers that sleep are not in the profile, and count as awake".to_owned(),
+    if !is_visible_saving(saved) {
+        return None;
+    }
+    let ReaderState { work, asleep, idle } = *context.state.as_ref().ok()?;
+    let sleepers = match costs.placed()?.asleep_after {
+        _ if asleep == 0.0 => "none finds its reader asleep".to_owned(),
+        None => "readers that sleep are not in the profile, and count as awake".to_owned(),
+        Some(after) => {
+            // Beyond the times that both places were measured after, the nearest of them stands for the reader's.
+            let held = (after != idle).then(|| format!(", priced as after {after}")).unwrap_or_default();
+            format!("{:.0}% of the packets find their reader asleep after {idle}{held}", asleep * 100.0)
+        }
     };
     let of = format!(
         "processor time of a packet through the kernel, by the profile of {} ({}): {work} of other work between a reader's \

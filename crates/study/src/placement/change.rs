@@ -5,7 +5,7 @@ use super::cost_model::CostModel;
 use super::layout::Layout;
 use super::performance::NoPrediction;
 use super::{Goal, Unplaceable, gain};
-use warmcore_units::{Estimate, PerSecond};
+use warmcore_units::{Estimate, Nanos, PerSecond};
 
 /// A gain below this is not worth a change, as a fraction.
 pub(super) const MIN_GAIN: f64 = 0.01;
@@ -33,6 +33,8 @@ pub(super) fn check(context: &Context<'_>, then: &Layout) -> Result<(), Unplacea
 struct Change {
     /// The part of a packet's cost that is saved.
     saving: Estimate<f64>,
+    /// The processor time of a packet that is saved, where the costs are of the host's own path.
+    saved_time: Option<Estimate<Nanos>>,
     /// By what factor the headroom grows, or the capacity where no rate is known.
     growth: Estimate<f64>,
     /// By what factor the capacity of the busiest cpu grows.
@@ -58,6 +60,7 @@ impl Change {
         let rate_of_delay = rate.filter(|_| context.request.goal == Goal::Latency);
         Ok(Self {
             saving: costs.saving(now.crossing, then.crossing),
+            saved_time: costs.saved_time(now.crossing, then.crossing),
             growth: costs.growth([now, then], rate, context.readers_work()),
             capacity: costs.growth_of_capacity([now, then]),
             delay: rate_of_delay
@@ -72,7 +75,7 @@ impl Change {
         costs: &CostModel<'_>,
         layout: &Layout,
     ) -> Result<(), Unplaceable> {
-        let Self { saving, growth, capacity, delay } = *self;
+        let Self { saving, saved_time, growth, capacity, delay } = *self;
         let headroom =
             |of: &Layout| context.known_rate().map(|rate| costs.headroom(of, rate, context.readers_work()));
         let stays_ample = headroom(layout).is_some_and(|headroom| headroom >= AMPLE_HEADROOM);
@@ -81,7 +84,9 @@ impl Change {
         let is_cheaper = is_visible(saving.mean, saving);
         let is_dearer = is_visible(-saving.mean, saving);
         let is_slower = matches!(delay, Some(DelayChange::Times(of)) if is_visible(of.mean - 1.0, of));
-        let is_nearer = is_nearer_or_fitter(&context.current, layout) || is_evener(&context.current, layout);
+        // By the costs of the host's own path, what is nearer saves time as well, or is no gain.
+        let is_nearer = saved_time.is_none_or(is_visible_saving)
+            && (is_nearer_or_fitter(&context.current, layout) || is_evener(&context.current, layout));
         let request = context.request;
         let gains = match delay {
             _ if shrinks => false,
@@ -102,6 +107,10 @@ impl Change {
             () if shrinks => "it is not planned because it leaves less room for packets",
             () if is_dearer => "it is not planned because each packet would cost more",
             () if is_slower => "it is not planned because packets would take longer",
+            () if saved_time.is_some() => {
+                "none of that is visible: it is within its uncertainty, or less than 1%. What longer ways cost is not in the \
+                 profile"
+            }
             () => "none of that is a gain of at least 1% beyond its uncertainty",
         };
         Err(Unplaceable::NothingToGain(format!("{}; {why}", self.found())))
@@ -113,8 +122,9 @@ impl Change {
             Some(DelayChange::Times(of)) => format!(", {} times the delay", gain::plain(of)),
             _ => String::new(),
         };
+        let time = self.saved_time.map_or_else(String::new, |time| format!(" ({time})"));
         format!(
-            "the best placement found would save {} of a packet's cost, with {} times the room for packets{}",
+            "the best placement found would save {}{time} of a packet's cost, with {} times the room for packets{}",
             gain::percent(self.saving),
             gain::plain(self.growth),
             delay
@@ -169,6 +179,11 @@ fn is_evener(now: &Layout, then: &Layout) -> bool {
         && is_no_farther(|layout| layout.far_from_device)
         && is_no_farther(|layout| layout.crossing.remote)
         && is_no_farther(|layout| layout.on_unfit_cpus)
+}
+
+/// Whether processor time is saved, and more of it than is uncertain.
+pub(super) fn is_visible_saving(time: Estimate<Nanos>) -> bool {
+    time.mean.0 > time.half()
 }
 
 /// Whether `gain`, computed from `estimate`, is at least [`MIN_GAIN`] and larger than the half-width. What has no

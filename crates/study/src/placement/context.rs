@@ -30,8 +30,8 @@ pub(super) struct Context<'a> {
     pub(super) threads: Vec<TargetThread<'a>>,
     pub(super) queues: Vec<DeviceQueue<'a>>,
     pub(super) rate: Option<PerSecond>,
-    /// What packets find at their readers.
-    pub(super) state: ReaderState,
+    /// What packets find at their readers; or why that is not known.
+    pub(super) state: Result<ReaderState, NoPrediction>,
     pub(super) costs: Result<CostModel<'a>, NoPrediction>,
     /// Where everything is now.
     pub(super) current: Layout,
@@ -67,7 +67,10 @@ impl<'a> Context<'a> {
         };
         let queues = device_queues::find(observed, &pool, request.interfaces)?;
         let rate = request.rate.or_else(|| device_queues::rate(observed));
-        let state = reader_state(&threads, device_queues::rate(observed), rate);
+        let state = match request.interfaces {
+            [] => reader_state(&threads, device_queues::rate(observed), rate),
+            _ => Err(NoPrediction::NoReader("readers are not looked for with --nic")),
+        };
         let mut context = Self {
             request,
             observed,
@@ -77,8 +80,8 @@ impl<'a> Context<'a> {
             threads,
             queues,
             rate,
+            costs: CostModel::new(request.costs, state.clone()),
             state,
-            costs: CostModel::new(request.costs, state),
             current: Layout::default(),
         };
         context.current = context.layout(&context.as_it_is());
@@ -257,20 +260,21 @@ impl<'a> Context<'a> {
 }
 
 /// What packets find at `threads`, which were seen to read packets at the rate `seen`, where they arrive at `rate`: between
-/// two of its packets a thread works for as long as it was seen to, and sleeps for the rest. Where the threads or the rate
-/// are not known, they are awake and do nothing else.
+/// two of its packets a thread works for as long as it was seen to, and sleeps for the rest.
 fn reader_state(
     threads: &[TargetThread<'_>],
     seen: Option<PerSecond>,
     rate: Option<PerSecond>,
-) -> ReaderState {
+) -> Result<ReaderState, NoPrediction> {
     let is_some = |rate: &PerSecond| rate.0 > 0.0;
-    let (Some(seen), Some(rate), false) = (seen.filter(is_some), rate.filter(is_some), threads.is_empty())
-    else {
-        return ReaderState::default();
+    if threads.is_empty() {
+        return Err(NoPrediction::NoReader("no reader was seen (--for names one)"));
+    }
+    let (Some(seen), Some(rate)) = (seen.filter(is_some), rate.filter(is_some)) else {
+        return Err(NoPrediction::NoReader("no packets were seen to arrive while readers were watched"));
     };
     let work = Nanos::from_secs(threads.iter().map(TargetThread::share).sum::<f64>() / seen.0);
     let between = Nanos::from_secs(threads.len() as f64 / rate.0);
     let idle = (between - work).max(Nanos::ZERO);
-    ReaderState { work: Nanos(work.0.min(between.0)), asleep: idle / between, idle }
+    Ok(ReaderState { work: Nanos(work.0.min(between.0)), asleep: idle / between, idle })
 }

@@ -53,15 +53,18 @@ enum Path<'a> {
     /// They are simulated; all costs of the profile are so uncertain, as a fraction.
     Stack(&'a Profile, f64),
     /// They are those of a queue with constant service: the simulator has no such path.
-    Kernel,
+    Kernel(PlacedTimes),
 }
 
 impl<'a> CostModel<'a> {
-    /// The costs of packets whose readers are in such a `state`.
-    pub(super) fn new(costs: Option<PacketCosts<'a>>, state: ReaderState) -> Result<Self, NoPrediction> {
+    /// The costs of packets whose readers are in such a `state`; or why that is not known.
+    pub(super) fn new(
+        costs: Option<PacketCosts<'a>>,
+        state: Result<ReaderState, NoPrediction>,
+    ) -> Result<Self, NoPrediction> {
         match costs.ok_or(NoPrediction::NoProfile)? {
             PacketCosts::Stack(profile) => Self::of_stack(profile),
-            PacketCosts::Kernel(profile) => Self::of_kernel(profile, state),
+            PacketCosts::Kernel(profile) => Self::of_kernel(profile, state?),
         }
     }
 
@@ -94,8 +97,9 @@ impl<'a> CostModel<'a> {
 
     /// A softirq on another core than the reader's is a session that crosses; a packet that a softirq hands over to
     /// another is a frame that does, of which each of both pays half.
-    fn of_kernel(profile: &'a SocketProfile, state: ReaderState) -> Result<Self, NoPrediction> {
-        let placed = profile.placed(state).ok_or_else(|| NoPrediction::NoMigration(profile.name.clone()))?;
+    fn of_kernel(profile: &SocketProfile, state: ReaderState) -> Result<Self, NoPrediction> {
+        let placed =
+            profile.placed(state).map_err(|why| NoPrediction::NotCompared(profile.name.clone(), why))?;
         let handing_over =
             placed.handing_over.ok_or_else(|| NoPrediction::NoHandingOver(profile.name.clone()))?;
         let PlacedTimes { here, elsewhere, .. } = placed;
@@ -113,7 +117,7 @@ impl<'a> CostModel<'a> {
             Prices { receive_session: prices.receive_session + half(elsewhere.reader), ..prices },
             Prices { frame: prices.frame + half(handing_over) * 0.5, ..prices },
         ];
-        Ok(Self { path: Path::Kernel, prices, varied })
+        Ok(Self { path: Path::Kernel(placed), prices, varied })
     }
 
     /// The prices as they were measured.
@@ -142,8 +146,15 @@ impl<'a> CostModel<'a> {
     /// The processor time that `then` saves of each packet, where the costs are of the host's own path: below zero if it
     /// takes more.
     pub(super) fn saved_time(&self, now: Crossing, then: Crossing) -> Option<Estimate<Nanos>> {
-        let of_kernel = matches!(self.path, Path::Kernel);
-        of_kernel.then(|| self.time(|prices| prices.packet(now) - prices.packet(then)))
+        self.placed().map(|_| self.time(|prices| prices.packet(now) - prices.packet(then)))
+    }
+
+    /// What the kernel's profile says of packets, where the costs are from one.
+    pub(super) const fn placed(&self) -> Option<&PlacedTimes> {
+        match &self.path {
+            Path::Kernel(placed) => Some(placed),
+            Path::Stack(..) => None,
+        }
     }
 
     /// What a packet costs right after another, on all cores that have to do with it.
@@ -151,8 +162,15 @@ impl<'a> CostModel<'a> {
         self.time(|prices| prices.packet(crossing))
     }
 
-    /// The part of a packet's cost `now` that `then` saves; negative if it costs more.
+    /// The part of a packet's cost `now` that `then` saves; negative if it costs more. Of the host's own path it is as
+    /// uncertain as the time that is saved and the cost together, so that whoever computes with both finds the same.
     pub(super) fn saving(&self, now: Crossing, then: Crossing) -> Estimate<f64> {
+        if let Some(saved) = self.saved_time(now, then) {
+            let cost = self.packet(now);
+            let part = saved.mean / cost.mean;
+            let half = (saved.half() / cost.mean.0).hypot(part * cost.half() / cost.mean.0);
+            return Estimate::new(part, half);
+        }
         self.estimate(|prices| 1.0 - prices.packet(then) / prices.packet(now))
     }
 
@@ -228,7 +246,7 @@ impl<'a> CostModel<'a> {
         if prices.fullest(layout, rate, work) >= 1.0 {
             return Ok(None);
         }
-        if let Path::Kernel = self.path {
+        if self.placed().is_some() {
             return Ok(settled_time(self.estimate(|prices| prices.delay(layout, rate))));
         }
         let beside = prices.handing_over_beside(layout);
@@ -302,7 +320,7 @@ impl<'a> CostModel<'a> {
     fn uncertain(&self, delay: Estimate<Nanos>) -> Estimate<Nanos> {
         match self.path {
             Path::Stack(_, uncertainty) => widened(delay, uncertainty),
-            Path::Kernel => delay,
+            Path::Kernel(_) => delay,
         }
     }
 

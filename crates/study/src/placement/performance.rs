@@ -2,6 +2,7 @@
 
 use super::gain;
 use serde::Serialize;
+use warmcore_costs::socket::PlacedError;
 use warmcore_sim::packet::PointError;
 use warmcore_units::{Estimate, Nanos, PerSecond};
 
@@ -14,6 +15,12 @@ pub enum NoPrediction {
     /// The profile holds no migration.
     #[error("the profile of {0} holds no costs of lines that come from another cpu")]
     NoMigration(String),
+    /// The profile does not tell what the place of a softirq changes.
+    #[error("the profile of {0} {1}")]
+    NotCompared(String, PlacedError),
+    /// By the kernel's profile costs depend on what packets find at their readers, and that is not known.
+    #[error("{0}, and what a packet costs in the kernel depends on how busy its reader is")]
+    NoReader(&'static str),
     /// The profile holds no packets that one softirq hands over to another.
     #[error(
         "the profile of {0} holds no packets that one core hands over to another: it was measured without the privilege to \
