@@ -39,8 +39,22 @@ impl ThreadNumber {
     /// not tell (`CONFIG_SCHED_INFO`).
     #[must_use]
     pub fn cpu_time(self) -> Option<Nanos> {
+        self.schedstat()?.first().copied()
+    }
+
+    /// The same, with the time in which it could run and its cpu ran something else.
+    #[must_use]
+    pub fn wanted_time(self) -> Option<Nanos> {
+        match self.schedstat()?[..] {
+            [ran, waited, ..] => Some(ran + waited),
+            _ => None,
+        }
+    }
+
+    /// The kernel's times of the thread: on a cpu, and waiting for one.
+    fn schedstat(self) -> Option<Vec<Nanos>> {
         let text = Probe::new().tree().text(format!("proc/self/task/{}/schedstat", self.0))?;
-        text.split_whitespace().next()?.parse().ok().map(Nanos)
+        text.split_whitespace().take(2).map(|number| number.parse().ok().map(Nanos)).collect()
     }
 }
 

@@ -116,6 +116,12 @@ pub(crate) fn run(arguments: &RunLiveArguments, transport: Transport) -> miette:
             "requests could not be sent as fast as they were due, and the rest was not sent: ask for a lower --rate",
         );
     }
+    if sharing == ServerPolicy::Exclusive {
+        messages::note(
+            "who accepts a connection was decided while they were opened, all from one processor after another: the shares \
+             of the workers are of that, not of the load",
+        );
+    }
     let ran = Run { sharing, load: &load, rounds: runs.len(), figures, fates };
     let shown = match arguments.json {
         true => json::pretty(&Versioned::new(SCHEMA, &ran.summary()))?,

@@ -4,9 +4,10 @@ use super::call_record::{Call, CallRecord};
 use crate::{orphans, parent_death};
 use rustix::process::{Pid, Signal, kill_process};
 use std::env;
+use std::fs;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::os::unix::process::CommandExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -91,6 +92,7 @@ fn watch(
 ) -> io::Result<SupervisedEnd> {
     let mut seen: Vec<(u64, Instant)> = CallRecord::slots().map(|_| (0, Instant::now())).collect();
     let mut asked: Option<Instant> = None;
+    let mut ran = Instant::now();
     loop {
         let ended = child.try_wait()?;
         // Whatever the library does at its unloading does not change what was done.
@@ -107,6 +109,13 @@ fn watch(
             asked = Some(Instant::now());
             terminate(child)?;
         }
+        if !is_stopped(child) {
+            ran = Instant::now();
+        } else if asked.is_none() && ran.elapsed() > limit {
+            // The signal is to the whole process: the call that sent it may be over.
+            let status = ExitStatus::from_raw(STOPPED | (Signal::STOP.as_raw() << 8));
+            return Ok(SupervisedEnd::Crashed { status, calls: record.calls() });
+        }
         for (slot, (begun, since)) in CallRecord::slots().zip(&mut seen) {
             let (call, now) = record.look(slot);
             if call.is_none() || now != *begun {
@@ -117,6 +126,16 @@ fn watch(
         }
         thread::sleep(LOOK);
     }
+}
+
+/// What a status says of a process that was stopped, beside the signal.
+const STOPPED: i32 = 0x7f;
+
+/// Whether a signal has stopped the child.
+fn is_stopped(child: &Child) -> bool {
+    let text = fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap_or_default();
+    // Behind the name, which may hold anything.
+    text.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('T'))
 }
 
 /// Asks a child to stop.

@@ -6,7 +6,7 @@ use std::io;
 #[derive(Debug, thiserror::Error)]
 pub enum SocketError {
     /// A system call failed.
-    #[error("{doing} a socket of the experiment failed: {source}")]
+    #[error("{doing} a socket of the experiment failed: {source}{}", advice(.source))]
     Failed {
         /// The operation.
         doing: &'static str,
@@ -36,6 +36,15 @@ pub enum SocketError {
     /// The kernel does not say when it received a datagram.
     #[error("the kernel does not say when it received a datagram: expected a kernel with SO_TIMESTAMPNS")]
     NoTime,
+}
+
+/// What to do about some errors.
+fn advice(source: &io::Error) -> &'static str {
+    const EMFILE: i32 = 24;
+    match source.raw_os_error() {
+        Some(EMFILE) => "; allow this process more (`ulimit -n 1024`)",
+        _ => "",
+    }
 }
 
 impl SocketError {

@@ -16,6 +16,9 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::{Arc, mpsc};
 use warmcore_linux::net::sockets::Port;
 
+/// A year.
+const LONGEST_DRAIN: Duration = Duration::from_secs(365 * 24 * 3600);
+
 /// Makes the state of a worker.
 pub(super) type MakeWorker<W> = Arc<dyn Fn(usize) -> W + Send + Sync>;
 
@@ -186,7 +189,8 @@ impl<S, W> Server<S, W> {
     /// How long the server may take to process what is queued when it stops; otherwise 10 s.
     #[must_use]
     pub fn drain(mut self, limit: Duration) -> Self {
-        self.options.drain = limit;
+        // Beyond that, times of the clock cannot be told.
+        self.options.drain = limit.min(LONGEST_DRAIN);
         self
     }
 

@@ -106,6 +106,11 @@ impl ThreadRecord {
         self.published.get()
     }
 
+    /// Its processor time, with the time in which another program had its cpu, if the kernel tells.
+    pub(super) fn wanted_time(&self) -> Option<Nanos> {
+        self.thread.get()?.wanted_time()
+    }
+
     /// Its processor time, if the kernel tells.
     pub(super) fn cpu_time(&self) -> Option<Nanos> {
         match self.last_time.load(Ordering::Relaxed) {

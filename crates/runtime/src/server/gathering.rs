@@ -20,7 +20,7 @@ const PATIENCE: u32 = 4;
 pub(super) struct Gathering {
     number: NumberOfWorkers,
     looked: Instant,
-    /// By worker: its processor time then, in nanoseconds.
+    /// By worker: the time that it ran or could have run until then, in nanoseconds.
     times: Vec<f64>,
 }
 
@@ -42,7 +42,8 @@ impl Gathering {
         self.looked = Instant::now();
         let (mut all, mut busiest) = (0.0, 0.0_f64);
         for (time, thread) in self.times.iter_mut().zip(&control.threads) {
-            let now = thread.cpu_time().map_or(*time, |time| time.0);
+            // A worker beside another program is as busy as it would like to be.
+            let now = thread.wanted_time().map_or(*time, |time| time.0);
             let busy = (now - *time) / since.as_nanos() as f64;
             *time = now;
             all += busy;

@@ -64,6 +64,18 @@ impl Running {
         self.page.as_ref().map(|page| page.address)
     }
 
+    /// What made a worker die, if one did: the port is closed then, and nobody is answered any more.
+    pub fn failure(&mut self) -> Option<ServerError> {
+        while let Ok(event) = self.events.try_recv() {
+            match event {
+                Event::Ended(number, result) => self.ended(number, result),
+                Event::Signal => self.signalled = true,
+                Event::Ready => {}
+            }
+        }
+        self.died.clone().map(|(worker, message)| ServerError::Died { worker, message })
+    }
+
     /// What the server has done so far.
     #[must_use]
     pub fn report(&self) -> Report {

@@ -140,7 +140,12 @@ impl<S, H, T: Transport> Service<S, H, T> {
             Err(payload) => {
                 counts.panics += 1;
                 out.back_to_mark();
-                match self.handler.panicked(peer, message(&*payload)) {
+                let asked = || self.handler.panicked(peer, message(&*payload));
+                let after = catch_unwind(AssertUnwindSafe(asked)).unwrap_or_else(|_| {
+                    counts.panics += 1;
+                    AfterPanic::Drop
+                });
+                match after {
                     AfterPanic::Drop => Ended::Over(None),
                     AfterPanic::Keep => Ended::Goes(None),
                 }
@@ -187,6 +192,12 @@ impl<S, H, T: Transport> Service<S, H, T> {
             T::ended(local, link, beside, reason, self.control.now());
         }
         self.give_back(&mut local.counts, peer, state, reason);
+    }
+
+    /// Drops the state that a panic has left.
+    pub(super) fn discard(counts: &mut Counts, state: S) {
+        let dropped = catch_unwind(AssertUnwindSafe(|| drop(state)));
+        counts.panics += u64::from(dropped.is_err());
     }
 
     /// Gives the state of a flow that has ended back to the handler.

@@ -17,7 +17,8 @@
 //! first out.
 //!
 //! # Invariants
-//! - No connection reaches a listener before all listeners of the port listen and the program is attached.
+//! - No connection reaches a listener before the program is attached; with the privilege for it (`CAP_NET_ADMIN`), none before all
+//!   listeners of the port listen.
 //! - No call blocks but [`Poller::wait`], and [`ListeningPort::close`] ends every wait, now and later. What was accepted by
 //!   the kernel before can still be accepted; peers that come later get no answer, and are refused once the
 //!   [listeners end](Poller::end_listening).

@@ -135,7 +135,7 @@ impl ListeningPort {
     /// Lets no peer in from now on, and ends every wait, now and later.
     pub fn close(&self) {
         for listener in &self.listeners {
-            // Fails only if memory is short, or if it listens no more. Then peers come in until listening ends.
+            // Fails without privilege, or if memory is short, or it listens no more. Then peers come in until listening ends.
             let _ = opening::shut(listener);
         }
         self.shared.closed.store(true, Ordering::SeqCst);

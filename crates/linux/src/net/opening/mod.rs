@@ -80,8 +80,11 @@ impl Opening<'_> {
             self.listen(socket)?;
         }
         for socket in &sockets {
-            set_option(socket, libc::SOL_SOCKET, libc::SO_DETACH_FILTER, &0_i32)
-                .map_err(self.failed("opening"))?;
+            match set_option(socket, libc::SOL_SOCKET, libc::SO_DETACH_FILTER, &0_i32) {
+                // It was not attached.
+                Err(Errno::NOENT) => {}
+                detached => detached.map_err(self.failed("opening"))?,
+            }
         }
         Ok(sockets)
     }
@@ -107,7 +110,12 @@ impl Opening<'_> {
         (self.set_options)(&socket).map_err(self.failed("setting up"))?;
         if one_of_several {
             sockopt::set_socket_reuseport(&socket, true).map_err(self.option("SO_REUSEPORT", "3.9"))?;
-            shut(&socket).map_err(self.failed("setting up"))?;
+            match (shut(&socket), self.protocol) {
+                // Listeners may not have it without privilege (Linux 6.18). Connections that come before all listen go to those
+                // that do, and stay there.
+                (Err(Errno::PERM), PortProtocol::Tcp) => {}
+                (shut, _) => shut.map_err(self.failed("setting up"))?,
+            }
         }
         Ok(socket)
     }

@@ -5,6 +5,7 @@ use crate::server::flows::Id;
 use crate::server::handler::{Closed, Handler};
 use crate::server::service::{Local, Place, Service};
 use core::sync::atomic::Ordering;
+use std::io::Write;
 use std::sync::Arc;
 use warmcore_linux::net::connections::{Accepted, Connection, Poller};
 
@@ -89,7 +90,9 @@ impl<S, H> Service<S, H, Connections> {
     fn warn<W>(&self, local: &mut Local<W, Connections>) {
         local.counts.unaccepted += 1;
         if !self.transport.warned.swap(true, Ordering::Relaxed) {
-            eprintln!(
+            // Nobody may read it: that ends no server.
+            let _ = writeln!(
+                std::io::stderr(),
                 "server at {}: no descriptors left for more connections; they wait until others end. \
                  Raise the limit (`ulimit -n`), or allow fewer with `flows`",
                 self.transport.address

@@ -173,7 +173,8 @@ impl<S, H> Service<S, H, Connections> {
             Ended::Goes(Some(timer)) => {
                 // From now on, however long the turn takes.
                 let late = self.control.now().saturating_sub(turn.begun);
-                turn.timer = Some(timer.map(|time| time + core::time::Duration::from_nanos(late)));
+                turn.timer =
+                    Some(timer.map(|time| time.saturating_add(core::time::Duration::from_nanos(late))));
             }
             Ended::Over(reason) => self.end(local, beside, reason),
         }
@@ -239,8 +240,9 @@ impl<S, H> Service<S, H, Connections> {
         self.control.open.fetch_sub(1, Ordering::Relaxed);
         let reason = beside.ending.flatten();
         local.out.give_up(link, reason != Some(Closed::ByPeer), self.control.now());
-        if let Some(reason) = reason {
-            self.give_back(&mut local.counts, peer, state, reason);
+        match reason {
+            Some(reason) => self.give_back(&mut local.counts, peer, state, reason),
+            None => Self::discard(&mut local.counts, state),
         }
     }
 }

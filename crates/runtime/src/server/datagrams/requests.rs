@@ -74,7 +74,7 @@ impl<S, H> Service<S, H, Datagrams> {
                     local.counts.closed += 1;
                     match reason {
                         Some(reason) => self.give_back(&mut local.counts, peer, kept.state, reason),
-                        None => drop(kept),
+                        None => Self::discard(&mut local.counts, kept.state),
                     }
                     let Some(anew) = self.begin_anew(local, &flow) else { return };
                     anew

@@ -5,7 +5,7 @@ use super::neighbours::Neighbours;
 use super::port::{InterfacePort, Queue};
 use super::{Below, Device};
 use crate::server::{Policy, ServerError};
-use std::net::SocketAddrV4;
+use std::net::{SocketAddrV4, UdpSocket};
 use std::sync::{Arc, Mutex};
 use warmcore_linux::net::sockets::{Port, Sharing};
 use warmcore_linux::net::{
@@ -52,6 +52,11 @@ impl Below {
                 Device::Tun | Device::PacketSocket => "at most 256, or a shared policy",
             };
             return refuse("workers", workers.to_string(), expected);
+        }
+        // The kernel has an address that a socket can be bound to.
+        if UdpSocket::bind((*self.address.ip(), 0)).is_ok() {
+            let expected = "one that this host does not have: the kernel would answer too";
+            return refuse("address", self.address.to_string(), expected);
         }
         let found = format!("{policy:?}");
         match (self.device, policy) {
