@@ -42,6 +42,7 @@ pub(super) fn notes(context: &Context<'_>, proposal: &Proposal, plan: &Plan) -> 
     notes.extend(farther(context, proposal));
     notes.extend(channels::hints(context));
     notes.extend(memory_stays(context, proposal, plan));
+    notes.extend(siblings(context, proposal));
     if context.costs.is_ok() {
         notes.push(
             "Gains are those of the UDP/IP receive path that the profile was measured with, for packets that are \
@@ -145,6 +146,20 @@ fn memory_stays(context: &Context<'_>, proposal: &Proposal, plan: &Plan) -> Opti
             "What {} allocated so far stays in the memory of the node that it leaves: started anew under the plan it \
              allocates near, or migratepages(8) moves what it has.",
             moved.into_iter().collect::<Vec<_>>().join(", ")
+        )
+    })
+}
+
+/// What the kernel's profile does not tell of readers beside their packets.
+fn siblings(context: &Context<'_>, proposal: &Proposal) -> Option<String> {
+    let is_measured = context.costs.as_ref().ok()?.placed()?.sibling.is_some();
+    let [now, then] = [&context.current, &proposal.layout].map(|layout| layout.crossing.sibling);
+    (!is_measured && now.max(then) > MIN_GAIN).then(|| {
+        format!(
+            "{:.1}% of the packets are processed on the other hardware thread of their reader's core, {:.1}% under the plan: \
+             the profile holds no such, so they count like another core's or like the reader's own, whichever saves less.",
+            now * 100.0,
+            then * 100.0
         )
     })
 }

@@ -20,9 +20,9 @@
 use super::PacketCosts;
 use super::layout::{Crossing, Layout};
 use super::performance::{NoPrediction, Performance};
-use super::prices::{Prices, constant_service};
+use super::prices::{Prices, SiblingPrices, constant_service};
 use warmcore_costs::profile::{FreeMemory, Measured, ReceiveTimes};
-use warmcore_costs::socket::{PlacedTimes, ReaderState};
+use warmcore_costs::socket::{DatagramCpu, PlacedTimes, ReaderState};
 use warmcore_costs::{Approach, Experiment, Profile, SocketProfile, ThreadStack};
 use warmcore_scenario::{PacketScenario, RunLength, Traffic};
 use warmcore_sim::packet::simulate;
@@ -84,6 +84,8 @@ impl<'a> CostModel<'a> {
             receive: Nanos::ZERO,
             receive_session: Nanos::ZERO,
             frame: acquire.mean + release.mean,
+            // They share the caches that lines would have to come from.
+            sibling: SiblingPrices::default(),
         };
         let frame = Nanos(half(acquire).0.hypot(half(release).0));
         let [here, there] = [here, there].map(half);
@@ -102,21 +104,55 @@ impl<'a> CostModel<'a> {
             profile.placed(state).map_err(|why| NoPrediction::NotCompared(profile.name.clone(), why))?;
         let handing_over =
             placed.handing_over.ok_or_else(|| NoPrediction::NoHandingOver(profile.name.clone()))?;
-        let PlacedTimes { here, elsewhere, .. } = placed;
+        let PlacedTimes { here, elsewhere, sibling, .. } = placed;
+        let frame = handing_over.mean.max(Nanos::ZERO) * 0.5;
+        // What was not measured between hardware threads of one core counts as between cores; savings are checked against
+        // the contrary.
+        let of_sibling = sibling.unwrap_or(elsewhere);
         let prices = Prices {
             here: here.softirq.mean,
             session: elsewhere.softirq.mean,
             receive: here.reader.mean,
             receive_session: elsewhere.reader.mean,
-            frame: handing_over.mean.max(Nanos::ZERO) * 0.5,
+            frame,
+            sibling: SiblingPrices {
+                // Measured after other work than the core's own time, a difference may be more than all of that.
+                session: of_sibling.softirq.mean.max(here.softirq.mean * -1.0),
+                receive_session: of_sibling.reader.mean.max(here.reader.mean * -1.0),
+                frame,
+            },
         };
-        let varied = vec![
+        // The one that was not measured is as far off as the one that stands for it.
+        let crossing =
+            |[softirq, reader]: [Nanos; 2], [sibling_softirq, sibling_reader]: [Nanos; 2]| Prices {
+                session: prices.session + softirq,
+                receive_session: prices.receive_session + reader,
+                sibling: SiblingPrices {
+                    session: prices.sibling.session + sibling_softirq,
+                    receive_session: prices.sibling.receive_session + sibling_reader,
+                    ..prices.sibling
+                },
+                ..prices
+            };
+        let halves = |of: DatagramCpu| [[half(of.softirq), Nanos::ZERO], [Nanos::ZERO, half(of.reader)]];
+        let none = [Nanos::ZERO; 2];
+        let handing_over = half(handing_over) * 0.5;
+        let mut varied = vec![
             Prices { here: prices.here + half(here.softirq), ..prices },
-            Prices { session: prices.session + half(elsewhere.softirq), ..prices },
             Prices { receive: prices.receive + half(here.reader), ..prices },
-            Prices { receive_session: prices.receive_session + half(elsewhere.reader), ..prices },
-            Prices { frame: prices.frame + half(handing_over) * 0.5, ..prices },
+            Prices {
+                frame: frame + handing_over,
+                sibling: SiblingPrices { frame: frame + handing_over, ..prices.sibling },
+                ..prices
+            },
         ];
+        match sibling {
+            Some(sibling) => {
+                varied.extend(halves(elsewhere).map(|halves| crossing(halves, none)));
+                varied.extend(halves(sibling).map(|halves| crossing(none, halves)));
+            }
+            None => varied.extend(halves(elsewhere).map(|halves| crossing(halves, halves))),
+        }
         Ok(Self { path: Path::Kernel(placed), prices, varied })
     }
 
@@ -144,9 +180,20 @@ impl<'a> CostModel<'a> {
     }
 
     /// The processor time that `then` saves of each packet, where the costs are of the host's own path: below zero if it
-    /// takes more.
+    /// takes more. No more than was measured: see [`SiblingPrices`].
     pub(super) fn saved_time(&self, now: Crossing, then: Crossing) -> Option<Estimate<Nanos>> {
-        self.placed().map(|_| self.time(|prices| prices.packet(now) - prices.packet(then)))
+        let placed = self.placed()?;
+        // Of what is not known of hardware threads that share a core, the smaller saving: their lines cost nothing, or as
+        // much as another core's.
+        let sessions: &[bool] = if placed.sibling.is_some() { &[false] } else { &[false, true] };
+        let views = sessions.iter().flat_map(|&is_free| [(is_free, false), (is_free, true)]);
+        let saved = views.map(|(session_is_free, frame_is_free)| {
+            self.time(|prices| {
+                let prices = prices.with_free_siblings(session_is_free, frame_is_free);
+                prices.packet(now) - prices.packet(then)
+            })
+        });
+        saved.reduce(|one, other| if other.mean < one.mean { other } else { one })
     }
 
     /// What the kernel's profile says of packets, where the costs are from one.

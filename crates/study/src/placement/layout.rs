@@ -75,6 +75,10 @@ pub(super) struct Crossing {
     pub(super) session: f64,
     /// The lines of the frame and its buffer: the packet is processed on another core than is interrupted.
     pub(super) frame: f64,
+    /// The packet is processed on another hardware thread of its reader's core.
+    pub(super) sibling: f64,
+    /// It is processed on another hardware thread of the core that is interrupted.
+    pub(super) frame_sibling: f64,
     /// The session's lines come from another node.
     pub(super) remote: f64,
     /// The longest distance that any of them crosses.
@@ -192,8 +196,11 @@ fn between(pool: &CpuPool, queue: &QueueLoad, readers: &CpuSet) -> Crossing {
     let processed_on = |cpu: CpuId, reader: CpuId| {
         let distances = [pool.distance(cpu, reader), pool.distance(queue.cpu, cpu)];
         let [session, frame] = distances.map(|it| if it == Distance::Core { 0.0 } else { 1.0 });
+        let is_sibling = |one, other| one != other && pool.distance(one, other) == Distance::Core;
+        let [sibling, frame_sibling] =
+            [is_sibling(cpu, reader), is_sibling(queue.cpu, cpu)].map(|is| if is { 1.0 } else { 0.0 });
         let remote = if distances[0] == Distance::OtherNode { 1.0 } else { 0.0 };
-        Crossing { session, frame, remote, farthest: distances.into_iter().max() }
+        Crossing { session, frame, sibling, frame_sibling, remote, farthest: distances.into_iter().max() }
     };
     let for_reader = |reader: CpuId| match &queue.steering {
         Steering::None => processed_on(queue.cpu, reader),
@@ -210,11 +217,20 @@ fn mean(crossings: impl Iterator<Item = (f64, Crossing)>) -> Crossing {
         all += weight;
         sum.session += weight * crossing.session;
         sum.frame += weight * crossing.frame;
+        sum.sibling += weight * crossing.sibling;
+        sum.frame_sibling += weight * crossing.frame_sibling;
         sum.remote += weight * crossing.remote;
         sum.farthest = sum.farthest.max(crossing.farthest);
     }
     let share = |sum: f64| if all == 0.0 { sum } else { sum / all };
-    Crossing { session: share(sum.session), frame: share(sum.frame), remote: share(sum.remote), ..sum }
+    Crossing {
+        session: share(sum.session),
+        frame: share(sum.frame),
+        sibling: share(sum.sibling),
+        frame_sibling: share(sum.frame_sibling),
+        remote: share(sum.remote),
+        farthest: sum.farthest,
+    }
 }
 
 #[cfg(test)]
@@ -241,14 +257,15 @@ mod tests {
     #[test]
     fn a_packet_crosses_where_its_reader_is_on_another_core() {
         // 64 is the second hardware thread of 0; 8 is behind the next cache, 32 on the next node.
-        for (threads, session, remote, farthest) in [
-            ([0, 64], 0.0, 0.0, Distance::Core),
-            ([0, 1], 0.5, 0.0, Distance::Cache),
-            ([8, 1], 1.0, 0.0, Distance::Node),
-            ([32, 0], 0.5, 0.5, Distance::OtherNode),
+        for (threads, session, sibling, remote, farthest) in [
+            ([0, 64], 0.0, 0.5, 0.0, Distance::Core),
+            ([0, 1], 0.5, 0.0, 0.0, Distance::Cache),
+            ([8, 1], 1.0, 0.0, 0.0, Distance::Node),
+            ([32, 0], 0.5, 0.0, 0.5, Distance::OtherNode),
         ] {
             let crossing = layout(0, Steering::None, threads).crossing;
-            let expected = Crossing { session, frame: 0.0, remote, farthest: Some(farthest) };
+            let expected =
+                Crossing { session, sibling, remote, farthest: Some(farthest), ..Crossing::default() };
             assert_eq!(crossing, expected, "{threads:?}");
         }
     }
@@ -264,6 +281,12 @@ mod tests {
         let layout = layout(0, Steering::ToReader, [0, 1]);
         assert_eq!((layout.crossing.session, layout.crossing.frame), (0.0, 0.5));
         assert_eq!(layout.busiest, 0.5);
+    }
+
+    #[test]
+    fn a_frame_that_follows_a_reader_to_the_sibling_is_handed_over_there() {
+        let crossing = layout(0, Steering::ToReader, [0, 64]).crossing;
+        assert_eq!((crossing.frame, crossing.frame_sibling, crossing.sibling), (0.0, 0.5, 0.0));
     }
 
     #[test]

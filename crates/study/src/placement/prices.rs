@@ -17,22 +17,52 @@ pub(super) struct Prices {
     pub(super) receive_session: Nanos,
     /// What is added where the frame's lines cross: on the core that they come to, and on the one that hands them over.
     pub(super) frame: Nanos,
+    /// What is added where all this crosses between hardware threads of one core.
+    pub(super) sibling: SiblingPrices,
+}
+
+/// What is added where lines cross between hardware threads of one core, whose caches they share.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct SiblingPrices {
+    /// As [`Prices::session`].
+    pub(super) session: Nanos,
+    /// As [`Prices::receive_session`].
+    pub(super) receive_session: Nanos,
+    /// As [`Prices::frame`].
+    pub(super) frame: Nanos,
 }
 
 impl Prices {
+    /// These, with nothing to pay for a session's lines, or a frame's, between hardware threads of one core.
+    pub(super) fn with_free_siblings(self, session: bool, frame: bool) -> Self {
+        let paid = |price: Nanos, is_free: bool| if is_free { Nanos::ZERO } else { price };
+        let sibling = SiblingPrices {
+            session: paid(self.sibling.session, session),
+            receive_session: paid(self.sibling.receive_session, session),
+            frame: paid(self.sibling.frame, frame),
+        };
+        Self { sibling, ..self }
+    }
+
     /// The work for a packet on the cpu that processes it.
     pub(super) fn processing(&self, crossing: Crossing) -> Nanos {
-        self.here + self.session * crossing.session + self.frame * crossing.frame
+        let from_sibling =
+            self.sibling.session * crossing.sibling + self.sibling.frame * crossing.frame_sibling;
+        self.here + self.session * crossing.session + self.frame * crossing.frame + from_sibling
     }
 
     /// The work for a packet on the cpu that processes it and the one that hands it over.
     pub(super) fn taking_in(&self, crossing: Crossing) -> Nanos {
-        self.processing(crossing) + self.frame * crossing.frame
+        let handing_over = self.frame * crossing.frame + self.sibling.frame * crossing.frame_sibling;
+        self.processing(crossing) + handing_over
     }
 
     /// The work for a packet on all cpus.
     pub(super) fn packet(&self, crossing: Crossing) -> Nanos {
-        self.taking_in(crossing) + self.receive + self.receive_session * crossing.session
+        let receiving = self.receive
+            + self.receive_session * crossing.session
+            + self.sibling.receive_session * crossing.sibling;
+        self.taking_in(crossing) + receiving
     }
 
     /// The work of `cpu` under `layout` for each packet that arrives anywhere: what it processes and what it hands over.
