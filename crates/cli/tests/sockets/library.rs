@@ -28,6 +28,8 @@ size_t warmcore_flow_request(void *flow, const void *request, size_t length, voi
         *(volatile int *)NULL = 1;
 #elif defined HANG
         for (;;) pause();
+#elif defined STOP
+        kill(getpid(), SIGSTOP);
 #elif defined LEAVE
         exit(3);
 #elif defined LONG
@@ -190,6 +192,10 @@ fn a_library_that_ends_its_process_or_never_returns_is_reported_with_its_request
         assert!(error.contains(how) && error.contains("warmcore_flow_request"), "{option}: {error}");
         assert!(error.contains("request "), "{option}: {error}");
     }
+    // The call may be over before the process stops.
+    let library = misbehaving(folder.path(), "-DSTOP");
+    let error = failure(&[&RUN[..], &["--handler", &library]].concat(), folder.path());
+    assert!(error.contains("SIGSTOP") || error.contains("has not returned for 5."), "{error}");
     let library = misbehaving(folder.path(), "-DCRASH");
     fs::write(folder.path().join("two.pcap"), capture(&[30, 40])).expect("a capture");
     let error =

@@ -127,7 +127,14 @@ fn where_no_user_namespace_is_allowed_requests_cross_loopback_and_that_is_said()
     let Some(user) = Unprivileged::new() else { return };
     let script = "echo 0 > /proc/sys/user/max_user_namespaces &&
         exec setpriv --inh-caps=-all --bounding-set=-all ./warmcore \"$@\"";
-    let arguments = [&["--user", "--map-root-user", "sh", "-c", script, "sh"], &RUN[..]].concat();
+    let within = ["--user", "--map-root-user", "sh", "-c", script, "sh"];
+    for sharing in ["by-flow", "by-cpu", "exclusive", "shared-lifo"] {
+        let run =
+            ["run", "--driver", "tcp-socket", "--rate", "500", "--seconds", "0.1", "--sharing", sharing];
+        let output = user.command("unshare", &[&within[..], &run].concat()).output().expect("it can be run");
+        ended_well(output);
+    }
+    let arguments = [&within, &RUN[..]].concat();
     let said = ended_well(user.command("unshare", &arguments).output().expect("it can be run"));
     assert!(
         said.contains("requests cross loopback, because network namespaces need CAP_NET_ADMIN"),

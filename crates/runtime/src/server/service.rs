@@ -140,12 +140,7 @@ impl<S, H, T: Transport> Service<S, H, T> {
             Err(payload) => {
                 counts.panics += 1;
                 out.back_to_mark();
-                let asked = || self.handler.panicked(peer, message(&*payload));
-                let after = catch_unwind(AssertUnwindSafe(asked)).unwrap_or_else(|_| {
-                    counts.panics += 1;
-                    AfterPanic::Drop
-                });
-                match after {
+                match self.handler.panicked(peer, message(&*payload)) {
                     AfterPanic::Drop => Ended::Over(None),
                     AfterPanic::Keep => Ended::Goes(None),
                 }

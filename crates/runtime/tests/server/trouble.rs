@@ -1,11 +1,12 @@
 //! Handlers that panic, are slow, or never return.
 
 use crate::{LONG, ask, client, receive, server, until};
-use std::net::SocketAddr;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Barrier, Mutex};
 use std::time::{Duration, Instant};
-use warmcore_runtime::server::{AfterPanic, Handler, Policy, Reply, Request, ServerError};
+use warmcore_runtime::server::{AfterPanic, Frames, Handler, Policy, Reply, Request, Server, ServerError};
 
 /// Counts requests; panics on some. Keeps the state of those whose request says so.
 struct Panicking;
@@ -52,7 +53,8 @@ fn a_panic_loses_its_request_and_its_state_if_so_decided() {
 #[test]
 fn a_worker_that_dies_ends_the_server_with_an_error() {
     for policy in Policy::UDP {
-        let running = server().policy(policy).workers(2).state(|_| 0).start_handler(Panicking).unwrap();
+        let mut running = server().policy(policy).workers(2).state(|_| 0).start_handler(Panicking).unwrap();
+        assert!(running.failure().is_none());
         let address = running.local_addr();
         let client = client(&running);
         client.send(b"panic and die").unwrap();
@@ -61,9 +63,75 @@ fn a_worker_that_dies_ends_the_server_with_an_error() {
             client.send(b"").unwrap();
             running.report().dropped > 0
         });
+        until("who asks learns of it", || running.failure().is_some());
         let error = running.stop().unwrap_err();
         assert!(matches!(&error, ServerError::Died { message, .. } if message == "told to"), "{error}");
         std::net::UdpSocket::bind(address).expect("the port is free again");
+    }
+}
+
+/// A state that cannot even be dropped.
+struct Bomb;
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        std::panic::resume_unwind(Box::new("a state that panics"));
+    }
+}
+
+fn panics_once(_: &mut Bomb, request: Request<'_>, reply: &mut Reply<'_>) {
+    if request.bytes == b"panic" {
+        std::panic::resume_unwind(Box::new("the handler"));
+    }
+    reply.send(request.bytes);
+}
+
+#[test]
+fn a_state_that_panics_when_it_is_dropped_ends_no_server() {
+    for policy in Policy::UDP {
+        let running = server().policy(policy).workers(2).state(|_| Bomb).start(panics_once).unwrap();
+        let client = client(&running);
+        client.send(b"panic").unwrap();
+        until("both panics are counted", || running.report().total().panics == 2);
+        assert_eq!(ask(&client, b"goes on"), b"goes on", "{policy:?}");
+        assert_eq!(running.stop().unwrap().total().requests, 2);
+    }
+    for policy in Policy::TCP {
+        let server = Server::bind_tcp("127.0.0.1:0", Frames::Lines).unwrap();
+        let running = server.policy(policy).workers(2).state(|_| Bomb).start(panics_once).unwrap();
+        let connect = || TcpStream::connect(running.local_addr()).unwrap();
+        connect().write_all(b"panic\n").unwrap();
+        until("both panics are counted", || running.report().total().panics == 2);
+        let (mut other, mut answer) = (connect(), [0; 8]);
+        other.write_all(b"goes on\n").unwrap();
+        other.set_read_timeout(Some(LONG)).unwrap();
+        other.read_exact(&mut answer).unwrap();
+        assert_eq!(&answer, b"goes on\n", "{policy:?}");
+        drop(other);
+        running.stop().unwrap();
+    }
+}
+
+#[test]
+fn times_without_end_are_no_trouble() {
+    let asks = |(): &mut (), request: Request<'_>, reply: &mut Reply<'_>| {
+        reply.after(Duration::MAX);
+        reply.send(request.bytes);
+    };
+    for policy in Policy::UDP {
+        let running = server().policy(policy).workers(2).drain(Duration::MAX).start(asks).unwrap();
+        assert_eq!(ask(&client(&running), b"later"), b"later", "{policy:?}");
+        assert_eq!(running.stop().unwrap().total().timers, 0);
+    }
+    for policy in Policy::TCP {
+        let server = Server::bind_tcp("127.0.0.1:0", Frames::Lines).unwrap();
+        let running = server.policy(policy).workers(2).drain(Duration::MAX).start(asks).unwrap();
+        let (mut client, mut answer) = (TcpStream::connect(running.local_addr()).unwrap(), [0; 6]);
+        client.write_all(b"later\n").unwrap();
+        client.set_read_timeout(Some(LONG)).unwrap();
+        client.read_exact(&mut answer).unwrap();
+        drop(client);
+        assert_eq!(running.stop().unwrap().total().timers, 0, "{policy:?}");
     }
 }
 
