@@ -19,7 +19,11 @@ const LONGEST: usize = 2048;
 /// A ring for each cpu: each of so many operations receives, then sends, and so on. Whatever is ready is handled after one system
 /// call.
 pub(crate) fn bare(cpus: usize) -> Result<(SocketAddr, Stop)> {
-    start(cpus, |socket| drop(serve(&socket)))
+    start(cpus, |socket| {
+        // A ring answers at once where a socket may not wait.
+        socket.set_nonblocking(false).expect("a socket that waits");
+        serve(&socket).expect("a ring");
+    })
 }
 
 /// A runtime for each cpu, with as many tasks.
