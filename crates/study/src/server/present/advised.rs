@@ -6,7 +6,7 @@ use crate::server::advice::{RateAdvice, ServerAdvice, ServerFindings, Verified};
 use crate::server::figures::ServerFigures;
 use warmcore_costs::server::UserFile;
 use warmcore_record::chart::Style;
-use warmcore_record::document::{Confidence, ConfidenceLevel, ReportVerdict, Statement};
+use warmcore_record::document::{Confidence, ConfidenceLevel, KeyFigure, ReportVerdict, Statement};
 use warmcore_record::table::{Cell, Row};
 use warmcore_record::{Block, Chart, Section, Table};
 use warmcore_scenario::ServerPolicy;
@@ -109,6 +109,7 @@ pub fn leading(servers: &ServerFindings, in_memory: ReportVerdict) -> ReportVerd
              is said to be in memory, and the figures beside it, speak for a receive path in user space.",
             first.processors
         ),
+        figures: in_memory.figures.into_iter().map(of_memory).collect(),
         statements: servers
             .advice
             .iter()
@@ -118,6 +119,11 @@ pub fn leading(servers: &ServerFindings, in_memory: ReportVerdict) -> ReportVerd
             .collect(),
         ..in_memory
     }
+}
+
+/// A figure that stands beside the answer for the kernel's path.
+fn of_memory(figure: KeyFigure) -> KeyFigure {
+    KeyFigure { meaning: format!("in memory: {}", figure.meaning), ..figure }
 }
 
 /// The answer for one handler, with the cheapest policy at each rate.
