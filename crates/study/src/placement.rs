@@ -378,7 +378,7 @@ fn promise(context: &Context<'_>, proposal: &Proposal) -> Option<Promise> {
         None => "readers that sleep are not in the profile, and count as awake".to_owned(),
         Some(after) => {
             // Beyond the times that both places were measured after, the nearest of them stands for the reader's.
-            let held = (after != idle).then(|| format!(", priced as after {after}")).unwrap_or_default();
+            let held = if after == idle { String::new() } else { format!(", priced as after {after}") };
             format!("{:.0}% of the packets find their reader asleep after {idle}{held}", asleep * 100.0)
         }
     };

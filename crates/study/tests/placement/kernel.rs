@@ -172,7 +172,7 @@ fn swapped_costs_give_no_plan() {
     assert!(matches!(swapped, Unplaceable::NothingToGain(_)), "{swapped}");
 }
 
-/// Threads of these hosts come to the node of their packets, or off slow cpus: nearer, but not cheaper by this profile.
+/// The server's threads would come to the node of their packets: nearer, but no cheaper by these profiles.
 #[test]
 fn what_is_nearer_and_visibly_no_cheaper_gives_no_plan() {
     let equal = profile([1_500.0, 800.0], [1_500.0, 800.0]);
