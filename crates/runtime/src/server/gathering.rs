@@ -13,7 +13,7 @@ const FULL: f64 = 0.85;
 /// One worker fewer is tried if they would be less busy than this.
 const IDLE: f64 = 0.4;
 /// So often in a row.
-const PATIENCE: u32 = 4;
+const LOOKS_BEFORE_FEWER: u32 = 4;
 
 /// Watches how busy the workers are, and chooses how many have flows.
 #[derive(Debug)]
@@ -85,7 +85,7 @@ impl NumberOfWorkers {
             self.active = (self.active + 1).min(self.most);
         } else if all < IDLE * (self.active as f64 - 1.0) {
             self.idle += 1;
-            if self.idle < PATIENCE {
+            if self.idle < LOOKS_BEFORE_FEWER {
                 return false;
             }
             self.active -= 1;

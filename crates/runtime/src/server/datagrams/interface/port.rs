@@ -192,7 +192,7 @@ impl Receiver {
             let bell = self.closing.bell.descriptor();
             let descriptors: Vec<_> =
                 self.queues.iter().map(|queue| queue.readable.as_fd()).chain([bell]).collect();
-            wait_readable(&descriptors, self.patience()).map_err(|error| error.to_string())?;
+            wait_readable(&descriptors, self.wait_limit()).map_err(|error| error.to_string())?;
             frames = self.receive_arrived();
         }
         Ok(frames)
@@ -206,7 +206,7 @@ impl Receiver {
     }
 
     /// How long to wait for a frame.
-    fn patience(&self) -> Option<Duration> {
+    fn wait_limit(&self) -> Option<Duration> {
         self.timeout.into_iter().chain(self.looks.then_some(LOOK)).min()
     }
 }
@@ -223,9 +223,9 @@ impl Source for Receiver {
             Order::One => self.receive_or_wait(),
             Order::Lifo(queue) => {
                 let (closing, readable) = (Arc::clone(&self.closing), Arc::clone(&self.queues[0].readable));
-                let patience = self.patience();
+                let limit = self.wait_limit();
                 let receive = || Some(self.receive_arrived()).filter(|frames| *frames > 0);
-                let received = queue.receive(&*readable, patience, || closing.is_closed(), receive);
+                let received = queue.receive(&*readable, limit, || closing.is_closed(), receive);
                 received
                     .map(Option::unwrap_or_default)
                     .map_err(|error| format!("cannot wait for frames: {error}"))
