@@ -60,9 +60,15 @@ pub(crate) fn run(arguments: &RunLiveArguments, transport: Transport) -> miette:
     let reason = "policies of servers weigh no costs";
     refuse("profile", flags.scenario.given.has("profile"), reason)?;
     let sharing = arguments.sharing.unwrap_or_default();
-    sharing
-        .is_possible(transport)
-        .map_err(|reason| misuse(format!("--sharing {sharing} does not fit {transport}: {reason}")))?;
+    if let Err(reason) = sharing.is_possible(transport) {
+        let fits = |policy: &ServerPolicy| policy.is_possible(transport).is_ok();
+        let fitting: Vec<String> =
+            ServerPolicy::ALL.iter().filter(|policy| fits(policy)).map(ToString::to_string).collect();
+        return Err(misuse(format!(
+            "--sharing {sharing} does not fit {transport}: {reason}; expected one of {}",
+            fitting.join(", ")
+        )));
+    }
     let served = Served::of(flags, transport, SECONDS)?;
     let Some(rate) = flags.scenario.traffic.rate else {
         return Err(misuse(
