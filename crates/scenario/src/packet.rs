@@ -3,7 +3,7 @@
 
 use crate::document::Checked;
 use crate::effects::Effects;
-use crate::extensions::{Extensions, Service};
+use crate::extensions::{Extensions, QueueTable, Service};
 use crate::limits::{MAX_PROCESSORS, RATES, RATES_IN_WORDS};
 use crate::live::Live;
 use crate::profile_source::ProfileSource;
@@ -11,7 +11,9 @@ use crate::scheduling::{Parallelism, Scheduling};
 use crate::traffic::{Process, Traffic};
 use serde::{Deserialize, Serialize};
 use std::str::FromStr;
+use warmcore_policy::dispatch::QueueRules;
 use warmcore_units::{Fault, PerSecond};
+use warmcore_workload::Popularity;
 
 /// Packets per stream after which caches and queues have probably settled.
 pub const SETTLING_PACKETS: u64 = 4;
@@ -34,6 +36,11 @@ pub struct PacketScenario {
     pub speeds: Vec<f64>,
     /// The number of independent stacks under IPS.
     pub stacks: Stacks,
+    /// How many streams belong to each class, the most urgent one first; the streams left over are one more class, the least
+    /// urgent. A processor takes the packet that has waited longest of the most urgent class in its queue. Left out of a
+    /// document if there is one class.
+    #[serde(skip_serializing_if = "is_default")]
+    pub priorities: Vec<u32>,
     /// Packets per second. Without it, a trace keeps its own rate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate_per_s: Option<PerSecond>,
@@ -46,6 +53,9 @@ pub struct PacketScenario {
     /// How service times vary around the costs. Left out of a document if they do not.
     #[serde(skip_serializing_if = "is_default")]
     pub service: Service,
+    /// How many packets may wait. Left out of a document if all may.
+    #[serde(skip_serializing_if = "is_default")]
+    pub queues: QueueTable,
     /// How long to simulate.
     pub run: RunLength,
     /// How to run it on this machine. Left out of a document if all settings are defaults.
@@ -99,11 +109,13 @@ impl Default for PacketScenario {
             processors: 8,
             speeds: Vec::new(),
             stacks: Stacks::PerProcessor,
+            priorities: Vec::new(),
             rate_per_s: None,
             scheduling: Scheduling::default(),
             traffic: Traffic::default(),
             effects: Effects::NONE,
             service: Service::default(),
+            queues: QueueTable::default(),
             run: RunLength::default(),
             live: Live::default(),
         }
@@ -186,7 +198,8 @@ impl Checked for PacketScenario {
         self.scheduling.check()?;
         self.traffic.check().map_err(|fault| Fault { field: format!("traffic.{}", fault.field), ..fault })?;
         self.effects.check()?;
-        self.extensions().check(self.processors)?;
+        self.extensions().check(self.processors, &self.scheduling)?;
+        self.check_closed()?;
         self.run.check()?;
         self.live.check().map_err(|fault| Fault { field: format!("live.{}", fault.field), ..fault })
     }
@@ -196,7 +209,47 @@ impl PacketScenario {
     /// What goes beyond Salehi 1994 apart from costs.
     #[must_use]
     pub fn extensions(&self) -> Extensions<'_> {
-        Extensions { service: &self.service.distribution, speeds: &self.speeds }
+        let closed = match &self.traffic.process {
+            Process::Closed(closed) => Some(closed),
+            _ => None,
+        };
+        Extensions {
+            service: &self.service.distribution,
+            speeds: &self.speeds,
+            queues: QueueRules { limit: self.queues.limit(), classes: &self.priorities },
+            closed,
+        }
+    }
+
+    /// Checks that this can run on a machine: what goes beyond Salehi 1994 exists in the simulator only.
+    ///
+    /// # Errors
+    /// The first field that only the simulator knows.
+    pub fn check_runnable(&self) -> Result<(), Fault> {
+        let expected = "nothing here: only `simulate packet` and `sweep packet` know it";
+        let given = [
+            ("speeds", !self.speeds.is_empty(), "given"),
+            ("priorities", !self.priorities.is_empty(), "given"),
+            ("service.distribution", self.service != Service::default(), self.service.distribution.name()),
+            ("queues.limit", self.queues.limit.is_some(), "given"),
+            ("traffic.process", matches!(self.traffic.process, Process::Closed(_)), "closed"),
+        ];
+        let refused = given.into_iter().find(|(_, given, _)| *given);
+        refused.map_or(Ok(()), |(field, _, found)| Err(Fault::new(field, found, expected)))
+    }
+
+    /// Checks what goes together with a closed loop.
+    fn check_closed(&self) -> Result<(), Fault> {
+        let Process::Closed(_) = self.traffic.process else { return Ok(()) };
+        let Traffic { popularity, sizes, send_fraction, .. } = &self.traffic;
+        let none = [
+            ("rate_per_s", self.rate_per_s.is_some(), "the rate follows from how fast requests are finished"),
+            ("traffic.popularity", *popularity != Popularity::Uniform, "every stream has the same window"),
+            ("traffic.sizes", !sizes.is_empty(), "its requests have no sizes"),
+            ("traffic.send_fraction", *send_fraction > 0.0, "its requests are received"),
+        ];
+        let Some((field, _, why)) = none.into_iter().find(|(_, given, _)| *given) else { return Ok(()) };
+        Err(Fault::new(field, "given", format!("none with `closed` traffic: {why}")))
     }
 
     /// Checks that runs are long enough for the number of streams. A trace is always simulated completely.

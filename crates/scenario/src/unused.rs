@@ -22,7 +22,9 @@ impl PacketScenario {
     pub fn unused(&self) -> Vec<Unused> {
         let rules =
             [self.unused_anywhere(), self.unused_effects(), self.unused_of_run(), self.unused_of_trace()];
-        unused(rules.concat())
+        let unlimited = self.queues.limit.is_none();
+        let scope = vec![("queues.scope", unlimited, "all packets may wait (see --queue-limit)")];
+        unused([rules.concat(), scope].concat())
     }
 
     /// The settings that do not change a run on this machine.

@@ -8,7 +8,7 @@
 //! | [`features`] | which features of the model a host needs |
 //! | [`simulation`] | a host with a policy, queues, costs and service times of one's own |
 //! | [`service`] | how service times vary around the costs |
-//! | [`mod@run`], [`outcome`] | one run: its warm-up, its intervals, when it stops |
+//! | [`mod@run`], [`outcome`], [`figures`] | one run: its warm-up, its intervals, when it stops |
 //! | `replay` | a recorded trace, which has no steady state |
 //! | [`point`] | one point of an experiment: capacity and steady state |
 //! | [`mod@compare`] | two schedulings on the same arrivals |
@@ -25,6 +25,7 @@ pub mod dispatch;
 mod extended;
 pub mod features;
 mod feed;
+pub mod figures;
 pub mod host;
 pub mod outcome;
 pub mod point;
@@ -39,6 +40,7 @@ mod tally;
 
 pub use capacity::{Capacity, capacity};
 pub use compare::{PairedComparison, compare};
+pub use figures::{ClassDelays, ExtensionFigures};
 pub use host::{Packet, Shape, SimulatedHost};
 pub use outcome::{Ended, Outcome};
 pub use point::{Point, PointError, PointResult, highest_rate, simulate};

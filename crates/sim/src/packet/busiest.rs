@@ -39,7 +39,11 @@ pub(super) fn busiest<E>(
     [own, whole]: [PerSecond; 2],
 ) -> Result<Option<Estimate<PerSecond>>, E> {
     let kinds = host.scheduling.servers(&host.layout());
-    let kinds: Vec<Servers> = kinds.iter().filter_map(|of| Servers::new(of, shares)).collect();
+    let is_wired = host.scheduling.is_wired();
+    // Wired processors come last; a stack may run on any.
+    let speeds = |kind: usize| if is_wired && kind + 1 == kinds.len() { host.extensions.speeds } else { &[] };
+    let kinds: Vec<Servers> =
+        kinds.iter().enumerate().filter_map(|(kind, of)| Servers::new(of, shares, speeds(kind))).collect();
     if kinds.is_empty() {
         return Ok(None);
     }
@@ -94,13 +98,15 @@ struct Server {
 }
 
 impl Servers {
-    /// The servers, given the server and the share of each stream. `None` if all servers have the same share:
-    /// then they are as busy as the host as a whole.
-    fn new(server_of: &[u32], shares: &[f64]) -> Option<Self> {
+    /// The servers, given the server and the share of each stream, and the `speeds` of the servers, which are 1 if there are
+    /// none. `None` if all servers are equally busy: then they are as busy as the host as a whole.
+    fn new(server_of: &[u32], shares: &[f64], speeds: &[f64]) -> Option<Self> {
         let count = server_of.iter().max().map_or(0, |&last| last as usize + 1);
-        let mut loads = vec![0.0; count];
-        server_of.iter().zip(shares).for_each(|(&server, share)| loads[server as usize] += share);
-        let mut ranked: Vec<(usize, f64)> = loads.into_iter().enumerate().filter(|of| of.1 > 0.0).collect();
+        let mut of_server = vec![0.0; count];
+        server_of.iter().zip(shares).for_each(|(&server, share)| of_server[server as usize] += share);
+        let speed = |server: usize| speeds.get(server).copied().unwrap_or(1.0);
+        let loads = of_server.iter().enumerate().map(|(server, share)| (server, share / speed(server)));
+        let mut ranked: Vec<(usize, f64)> = loads.filter(|of| of.1 > 0.0).collect();
         ranked.sort_by(|one, other| other.1.total_cmp(&one.1));
         let ((_, most), (_, least)) = (ranked.first()?, ranked.last()?);
         if most - least <= 1e-9 * most {
@@ -109,7 +115,10 @@ impl Servers {
         ranked.truncate(OBSERVED);
         let mut rank = vec![None; count];
         ranked.iter().zip(0..).for_each(|(&(server, _), place)| rank[server] = Some(place));
-        let server = |&(_, share): &(usize, f64)| Server { share, services: BatchMeans::default() };
+        let server = |&(server, _): &(usize, f64)| Server {
+            share: of_server[server],
+            services: BatchMeans::default(),
+        };
         Some(Self {
             observed: server_of.iter().map(|&server| rank[server as usize]).collect(),
             servers: ranked.iter().map(server).collect(),

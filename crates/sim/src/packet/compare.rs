@@ -45,7 +45,7 @@ pub fn compare(
 
 /// The mean delay of each run; `None` if the host is saturated.
 fn mean_delays(point: &Point) -> Result<Option<Replications>, PointError> {
-    if point.exceeds(&point.capacity()?) {
+    if point.is_saturated(&point.capacity()?) {
         return Ok(None);
     }
     let precision = point.precision().fixed_length(PACKETS);

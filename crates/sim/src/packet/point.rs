@@ -13,7 +13,7 @@ use warmcore_costs::{ExecutionModel, Profile, Situation};
 use warmcore_scenario::document::Checked;
 use warmcore_scenario::{Mixing, OpenTraffic, PacketScenario, Process, TrafficError};
 use warmcore_stats::stopping::FIRST;
-use warmcore_units::{Fault, Nanos, PerSecond};
+use warmcore_units::{Estimate, Fault, Nanos, PerSecond};
 use warmcore_workload::{Capture, Key, Trace};
 
 /// The result of a point.
@@ -103,7 +103,8 @@ pub fn highest_rate(
     traffic: &OpenTraffic,
     profile: &Profile,
 ) -> Result<Capacity, PointError> {
-    let scenario = PacketScenario { rate_per_s: Some(ANY_RATE), ..scenario.clone() };
+    let rate = (!traffic.is_closed()).then_some(ANY_RATE);
+    let scenario = PacketScenario { rate_per_s: rate, ..scenario.clone() };
     Point::new(&scenario, traffic, profile)?.capacity()
 }
 
@@ -132,17 +133,25 @@ impl<'s> Point<'s> {
         profile: &Profile,
     ) -> Result<Self, PointError> {
         scenario.check()?;
-        let rate = traffic.rate(scenario.rate_per_s)?;
         let streams = traffic.streams();
+        scenario.extensions().check_streams(streams)?;
         let stacks = scenario.check_stacks(streams)?.min(streams);
         let approach = scenario.scheduling.approach.costs();
         scenario.check_length()?;
+        let model = ExecutionModel::new(profile, approach, scenario.processors)?;
+        let rate = match traffic.is_closed() {
+            // As fast as processors ever are: more cannot come in the long run.
+            true => {
+                PerSecond::every(model.receive_hot(Situation::default())) * f64::from(scenario.processors)
+            }
+            false => traffic.rate(scenario.rate_per_s)?,
+        };
         let point = Self {
             scenario,
             rate,
             traffic,
             shape: Shape { processors: scenario.processors, streams, stacks },
-            model: ExecutionModel::new(profile, approach, scenario.processors)?,
+            model,
             load: 0.0,
         };
         point.check_clock()?;
@@ -164,14 +173,17 @@ impl<'s> Point<'s> {
     /// If the traffic cannot be generated.
     pub fn result(self, capacity: Capacity) -> Result<PointResult, PointError> {
         let rate = self.rate;
-        let point = Self { load: rate.0 / capacity.rate.mean.0, ..self };
+        // In a closed loop, queues do not remember bursts for longer than it takes to answer all requests.
+        let load = if self.traffic.is_closed() { 0.0 } else { rate.0 / capacity.rate.mean.0 };
+        let point = Self { load, ..self };
         let capture = point.capture();
         let outcome = match capture {
             Some(_) => Some(point.replay()?),
-            None if point.exceeds(&capacity) => None,
+            None if point.is_saturated(&capacity) => None,
             None => point.steady(&capacity)?,
         };
         let capacity = if outcome.is_none() { capacity.of_saturated(rate) } else { capacity };
+        let rate = outcome.filter(|_| point.traffic.is_closed()).map_or(rate, |outcome| outcome.throughput);
         Ok(PointResult { rate, capacity, outcome, capture })
     }
 
@@ -214,6 +226,9 @@ impl<'s> Point<'s> {
     }
 
     pub(super) fn mixing(&self) -> Mixing {
+        if self.scenario.service.distribution.squared_variation().is_infinite() {
+            return Mixing::Slowly;
+        }
         self.scenario.traffic.mixing(self.rate)
     }
 
@@ -257,7 +272,9 @@ impl<'s> Point<'s> {
     /// # Errors
     /// If the traffic cannot be generated.
     pub fn capacity(&self) -> Result<Capacity, PointError> {
-        let host = self.host(CAPACITY_REPLICATION);
+        let mut host = self.host(CAPACITY_REPLICATION);
+        // Its requests arrive by themselves here.
+        host.extensions.closed = None;
         let packets = || self.traffic.endless(self.rate, host.key);
         let most = CAPACITY_PACKETS.max(wanted(self.shape));
         let wanted = wanted(self.shape).max(self.after(FORGOTTEN));
@@ -270,9 +287,14 @@ impl<'s> Point<'s> {
         Ok(if is_known { capacity } else { capacity.unknown() })
     }
 
-    /// Whether the arrivals are more than the host keeps up with.
-    pub(super) fn exceeds(&self, capacity: &Capacity) -> bool {
-        capacity.is_exceeded_by(self.rate)
+    /// Whether the arrivals are more than the host keeps up with, and queues grow for ever.
+    pub(super) fn is_saturated(&self, capacity: &Capacity) -> bool {
+        !self.is_bounded() && capacity.is_exceeded_by(self.rate)
+    }
+
+    /// Whether queues cannot grow for ever.
+    pub(super) fn is_bounded(&self) -> bool {
+        self.scenario.extensions().are_bounded()
     }
 
     fn capture(&self) -> Option<Capture> {
@@ -282,7 +304,12 @@ impl<'s> Point<'s> {
     /// Replays the trace once; a second run would be the same.
     fn replay(&self) -> Result<Outcome, PointError> {
         let host = self.host(0);
-        Ok(replay(&host, &mut *self.traffic.source(self.rate, host.key)?))
+        let mut outcome = replay(&host, &mut *self.traffic.source(self.rate, host.key)?);
+        let packets =
+            self.traffic.trace().map(Trace::packets).filter(|_| host.extensions.queues.limit.is_some());
+        outcome.extensions.lost =
+            packets.map(|packets| Estimate::published(1.0 - outcome.packets as f64 / packets as f64));
+        Ok(outcome)
     }
 
     pub(super) fn run(

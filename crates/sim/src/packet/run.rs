@@ -4,12 +4,14 @@ use crate::completions::NEVER;
 use crate::packet::dispatch::{SystemTask, dispatch};
 use crate::packet::features::ModelFeatures;
 use crate::packet::feed::Feed;
+use crate::packet::figures::ExtensionTally;
 use crate::packet::host::{Packet, Shape, SimulatedHost};
 use crate::packet::outcome::{Ended, Outcome};
 use crate::packet::system::{Finished, System};
 use crate::packet::tally::Tally;
 use warmcore_policy::Policy;
 use warmcore_policy::dispatch::Waiting;
+use warmcore_scenario::Extensions;
 use warmcore_stats::histogram::Histogram;
 use warmcore_stats::{StopDecision, StoppingRule};
 use warmcore_units::Nanos;
@@ -28,6 +30,13 @@ pub struct Precision {
 }
 
 impl Precision {
+    /// The same for a host with these `extensions`: the times between packets that are processed are those between arrivals
+    /// only if none is lost, and none is the request of a client.
+    pub(super) fn of(self, extensions: &Extensions) -> Self {
+        let mean_gap = self.mean_gap.filter(|_| !extensions.are_bounded());
+        Self { mean_gap, ..self }
+    }
+
     /// The same for runs of exactly `packets`, however precise they are before.
     pub(super) const fn fixed_length(self, packets: u64) -> Self {
         // No half-width is negative.
@@ -57,6 +66,8 @@ pub(super) enum GrowthRule {
     Stop,
     /// It goes on.
     Continue,
+    /// They cannot: they are limited, or fed by a closed loop.
+    Impossible,
 }
 
 /// One run. It is not judged before `settled` packets, and has no intervals if it ends before that.
@@ -68,7 +79,10 @@ pub(super) fn observe(
     settled: u64,
 ) -> Replication {
     let settled = settled.max(host.shape.settled());
-    dispatch(host, Judged { shape: host.shape, feed: Feed::new(arrivals), precision, growth, settled })
+    let precision = precision.of(&host.extensions);
+    let growth = if host.extensions.are_bounded() { GrowthRule::Impossible } else { growth };
+    let extra = ExtensionTally::new(host.extensions.queues.limit.is_some(), &host.extensions);
+    dispatch(host, Judged { shape: host.shape, feed: Feed::new(arrivals), precision, growth, settled, extra })
 }
 
 /// Simulates `host` until `packets` are finished or no more arrive, and calls `see` with each finished packet.
@@ -82,6 +96,7 @@ pub(super) struct Judged<'s> {
     pub(super) precision: Precision,
     pub(super) growth: GrowthRule,
     pub(super) settled: u64,
+    pub(super) extra: ExtensionTally,
 }
 
 impl SystemTask for Judged<'_> {
@@ -96,6 +111,9 @@ impl SystemTask for Judged<'_> {
         let mut judgements = StoppingRule::new(relative, max_packets).not_before(self.settled);
         let ended = loop {
             let Some(finished) = next(&mut self.feed, &mut system) else { break Ended::NoMoreArrivals };
+            if F::EFFECTS {
+                self.extra.push(&finished, system.lost());
+            }
             if !tally.push(&finished) {
                 continue;
             }
@@ -113,12 +131,12 @@ impl SystemTask for Judged<'_> {
             tally.read_at(judgements.at());
         };
         tally.read(system.present());
-        let outcome = tally.outcome(mean_gap, ended);
+        let outcome = Outcome { extensions: self.extra.figures(), ..tally.outcome(mean_gap, ended) };
         let settled = outcome.packets >= self.settled || ended == Ended::NoMoreArrivals;
         Replication {
             outcome: if settled { outcome } else { outcome.without_intervals() },
             delays: tally.steady_delays(),
-            grows: tally.is_growing(),
+            grows: self.growth != GrowthRule::Impossible && tally.is_growing(),
         }
     }
 }

@@ -41,6 +41,9 @@ impl Point<'_> {
             Mixing::Never => self.phases(growing)?,
             Mixing::Slowly => self.runs_without_intervals(growing)?,
         };
+        if self.is_bounded() {
+            return Ok(outcome);
+        }
         Ok(outcome.map(|outcome| {
             Outcome { ended: capacity.judge(self.rate, outcome.ended), ..outcome }.without_false_intervals()
         }))

@@ -1,5 +1,6 @@
 //! Statistics over the packets finished so far.
 
+use crate::packet::figures::ExtensionFigures;
 use crate::packet::host::Shape;
 use crate::packet::outcome::{DelayQuantiles, Ended, Fairness, Outcome, nanos};
 use crate::packet::system::Finished;
@@ -125,6 +126,7 @@ impl Tally {
             warmup: steady.warmup,
             packets,
             ended,
+            extensions: ExtensionFigures::default(),
         }
     }
 }

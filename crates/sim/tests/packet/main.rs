@@ -8,6 +8,7 @@
 //! | [`recursion`] | the recursions of Lindley and of Kiefer and Wolfowitz, packet by packet |
 //! | [`theory`] | queueing theory: how often intervals contain the exact value |
 //! | [`invariants`] | properties that hold whatever the costs are |
+//! | [`extensions`] | queueing theory: service times that vary, limits, priorities, closed loops, speeds |
 //! | [`own`] | models of one's own, through the front door |
 //! | [`steady`] | the verdict on a point: saturated, near capacity, precise, or not known |
 //! | [`scale`] | the same, on a thousand processors with a million streams |
@@ -15,6 +16,7 @@
 mod busiest;
 mod cases;
 mod execution;
+mod extensions;
 mod invariants;
 mod listed;
 mod machines;
