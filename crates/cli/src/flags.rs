@@ -82,6 +82,8 @@ mod tests {
             ("scheduling.thread_order", "thread-order"),
             ("run.precision", "precision"),
             ("run.max_packets", "max-packets"),
+            ("run.packets", "packets"),
+            ("run.warmup_packets", "warmup-packets"),
             ("effects.checksum_ns_per_byte", "checksum-ns-per-byte"),
             ("traffic.streams", "streams"),
             ("traffic.batch.mean", "batch"),

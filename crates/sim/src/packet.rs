@@ -9,6 +9,7 @@
 //! | [`mod@run`], [`outcome`] | one run: its warm-up, its intervals, when it stops |
 //! | `replay` | a recorded trace, which has no steady state |
 //! | [`point`] | one point of an experiment: capacity and steady state |
+//! | [`observe`] | any quantile, the histogram, each stream, time series, events |
 //! | [`mod@compare`] | two schedulings on the same arrivals |
 //! | [`mod@columns`] | outcomes as columns of a table |
 //! | [`mod@capacity`] | the highest rate a system keeps up with |
@@ -23,6 +24,7 @@ pub mod dispatch;
 pub mod features;
 mod feed;
 pub mod host;
+pub mod observe;
 pub mod outcome;
 pub mod point;
 mod replay;
@@ -35,6 +37,7 @@ mod tally;
 pub use capacity::{Capacity, capacity};
 pub use compare::{PairedComparison, compare};
 pub use host::{Packet, Shape, SimulatedHost};
+pub use observe::{Observations, Observed};
 pub use outcome::{Ended, Outcome};
 pub use point::{Point, PointError, PointResult, highest_rate, simulate};
 pub use run::{Precision, run, trace};

@@ -48,7 +48,7 @@ impl NamedFigures {
             Popularity::Uniform => None,
             Popularity::Zipf(exponent) => Some(exponent),
         };
-        Self(vec![
+        let mut figures = vec![
             name("profile", &scenario.profile),
             count("seed", Some(scenario.seed)),
             name("approach", &scheduling.approach),
@@ -76,7 +76,11 @@ impl NamedFigures {
             quantity("precision", "", Some(run.precision)),
             count("max_packets", Some(run.max_packets)),
             count("replications", Some(run.replications.into())),
-        ])
+        ];
+        // Where they are given, so that they change nothing elsewhere.
+        figures.extend(run.packets.map(|packets| count("fixed_packets", Some(packets))));
+        figures.extend(run.warmup_packets.map(|packets| count("fixed_warmup_packets", Some(packets))));
+        Self(figures)
     }
 
     /// The machine whose costs were used, and who `chose` them.

@@ -3,10 +3,12 @@
 use crate::completions::CLOCK_RESOLUTION;
 use crate::packet::busiest::busiest;
 use crate::packet::capacity::{Capacity, capacity_over, wanted};
+use crate::packet::compare::PACKETS;
 use crate::packet::host::{Shape, SimulatedHost};
 use crate::packet::outcome::Outcome;
 use crate::packet::replay::replay;
-use crate::packet::run::{GrowthRule, Precision, Replication, observe};
+use crate::packet::run::{GrowthRule, Precision, Replication, Start, observe};
+use crate::packet::steady::{RunExtent, SteadyState};
 use serde::{Deserialize, Serialize};
 use warmcore_costs::execution::IncompleteProfile;
 use warmcore_costs::{ExecutionModel, Profile, Situation};
@@ -163,21 +165,34 @@ impl<'s> Point<'s> {
     /// # Errors
     /// If the traffic cannot be generated.
     pub fn result(self, capacity: Capacity) -> Result<PointResult, PointError> {
-        let rate = self.rate;
-        let point = Self { load: rate.0 / capacity.rate.mean.0, ..self };
-        let capture = point.capture();
-        let outcome = match capture {
-            Some(_) => Some(point.replay()?),
-            None if point.exceeds(&capacity) => None,
-            None => point.steady(&capacity)?,
+        let (point, state) = self.state(&capacity)?;
+        Ok(point.result_of(capacity, state.map(|state| state.outcome)))
+    }
+
+    /// The point, which now knows the `capacity`, and its steady state if there is one.
+    pub(super) fn state(self, capacity: &Capacity) -> Result<(Self, Option<SteadyState>), PointError> {
+        let point = Self { load: self.rate.0 / capacity.rate.mean.0, ..self };
+        let state = if point.is_trace() {
+            Some(point.replay()?)
+        } else if point.exceeds(capacity) {
+            None
+        } else {
+            point.steady(capacity)?
         };
-        let capacity = if outcome.is_none() { capacity.of_saturated(rate) } else { capacity };
-        Ok(PointResult { rate, capacity, outcome, capture })
+        Ok((point, state))
+    }
+
+    /// The result with this `outcome`.
+    pub(super) fn result_of(&self, capacity: Capacity, outcome: Option<Outcome>) -> PointResult {
+        let capacity = if outcome.is_none() { capacity.of_saturated(self.rate) } else { capacity };
+        let capture = self.traffic.trace().map(Trace::capture);
+        PointResult { rate: self.rate, capacity, outcome, capture }
     }
 
     /// Checks that a run is judged for the first time while its clock can still tell service times.
     fn check_clock(&self) -> Result<(), Fault> {
-        let most = self.traffic.trace().map_or(self.scenario.run.max_packets, |trace| trace.packets() as u64);
+        let most =
+            self.traffic.trace().map_or(self.scenario.run.most_packets(), |trace| trace.packets() as u64);
         let packets = FIRST.min(most);
         let least = PerSecond(packets as f64 / self.longest().secs());
         if self.rate.0 >= least.0 {
@@ -207,10 +222,21 @@ impl<'s> Point<'s> {
         let shown = self.longest() / self.rate.interval();
         Precision {
             relative: self.scenario.run.precision,
-            max_packets: self.scenario.run.max_packets.min(shown as u64),
+            max_packets: self.scenario.run.most_packets().min(shown as u64),
             // It is known exactly for Poisson arrivals.
             mean_gap: (self.scenario.traffic.process == Process::Poisson).then(|| self.rate.interval()),
         }
+    }
+
+    /// Exactly this many packets in each run, if the scenario says so.
+    pub(super) const fn fixed_packets(&self) -> Option<u64> {
+        self.scenario.run.packets
+    }
+
+    /// Packets of each run of a comparison: more are measured than left out.
+    pub(super) fn compared_packets(&self) -> u64 {
+        let warmup = self.scenario.run.warmup_packets.unwrap_or(0);
+        self.fixed_packets().unwrap_or(PACKETS.max(2 * warmup))
     }
 
     pub(super) fn mixing(&self) -> Mixing {
@@ -241,7 +267,21 @@ impl<'s> Point<'s> {
         forgotten.max(self.shape.settled())
     }
 
-    fn host(&self, replication: u64) -> SimulatedHost<'_> {
+    /// Packets left out at the start of each run, if the scenario says so.
+    pub(super) const fn warmup_packets(&self) -> Option<u64> {
+        self.scenario.run.warmup_packets
+    }
+
+    pub(super) const fn traffic(&self) -> &OpenTraffic {
+        self.traffic
+    }
+
+    /// Whether the packets are those of a trace.
+    pub(super) fn is_trace(&self) -> bool {
+        self.traffic.trace().is_some()
+    }
+
+    pub(super) fn host(&self, replication: u64) -> SimulatedHost<'_> {
         SimulatedHost {
             shape: self.shape,
             scheduling: self.scenario.scheduling,
@@ -274,14 +314,11 @@ impl<'s> Point<'s> {
         capacity.is_exceeded_by(self.rate)
     }
 
-    fn capture(&self) -> Option<Capture> {
-        self.traffic.trace().map(Trace::capture)
-    }
-
     /// Replays the trace once; a second run would be the same.
-    fn replay(&self) -> Result<Outcome, PointError> {
+    fn replay(&self) -> Result<SteadyState, PointError> {
         let host = self.host(0);
-        Ok(replay(&host, &mut *self.traffic.source(self.rate, host.key)?))
+        let outcome = replay(&host, &mut *self.traffic.source(self.rate, host.key)?);
+        Ok(SteadyState { outcome, runs: vec![RunExtent { packets: outcome.packets, warmup: 0 }] })
     }
 
     pub(super) fn run(
@@ -292,6 +329,7 @@ impl<'s> Point<'s> {
     ) -> Result<Replication, PointError> {
         let host = self.host(replication);
         let mut arrivals = self.traffic.source(self.rate, host.key)?;
-        Ok(observe(&host, &mut *arrivals, precision, growth, self.settled()))
+        let start = Start { settled: self.settled(), warmup: self.warmup_packets() };
+        Ok(observe(&host, &mut *arrivals, precision, growth, start))
     }
 }

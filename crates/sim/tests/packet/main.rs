@@ -8,6 +8,7 @@
 //! | [`recursion`] | the recursions of Lindley and of Kiefer and Wolfowitz, packet by packet |
 //! | [`theory`] | queueing theory: how often intervals contain the exact value |
 //! | [`invariants`] | properties that hold whatever the costs are |
+//! | [`observed`] | what is observed besides: quantiles, streams, time series, events |
 //! | [`steady`] | the verdict on a point: saturated, near capacity, precise, or not known |
 //! | [`scale`] | the same, on a thousand processors with a million streams |
 
@@ -17,6 +18,7 @@ mod execution;
 mod invariants;
 mod listed;
 mod machines;
+mod observed;
 mod oracle;
 mod recursion;
 mod scale;
