@@ -9,6 +9,7 @@ pub(crate) mod host;
 pub(crate) mod layout;
 pub(crate) mod live;
 pub(crate) mod messages;
+pub(crate) mod observe;
 pub(crate) mod packet;
 pub(crate) mod process;
 pub(crate) mod quantity;
@@ -212,8 +213,11 @@ pub(crate) struct SimulatePacketArguments {
     #[arg(value_parser = values::names::<ProcessorPolicy>())]
     pub(crate) against: Option<ProcessorPolicy>,
 
+    #[command(flatten)]
+    pub(crate) observe: observe::ObserveArguments,
+
     /// Print the scenario as a document for --scenario, and simulate nothing
-    #[arg(long, conflicts_with = "json", help_heading = "Output")]
+    #[arg(long, conflicts_with_all = ["json", "out", "events"], help_heading = "Output")]
     pub(crate) print_scenario: bool,
 
     /// Print one JSON object instead of text

@@ -122,3 +122,54 @@ impl Counter {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The rules of the trace event format's description (Chromium, "Trace Event Format", 2016): the object has an
+    /// array `traceEvents`; every event has a phase and a process; times are numbers in microseconds; a complete event
+    /// has a duration that is not negative and a thread; a counter has numbers as arguments; metadata events have a
+    /// known name and its argument.
+    #[test]
+    fn every_event_obeys_the_rules_of_its_phase() {
+        let mut timeline = Timeline::new("a \"host\"", ["one".to_owned(), "two".to_owned()]);
+        timeline.slices.push(Slice::new(0, 10.4, 20.6, "stream 1").with("packet", 7).with("situation", "A1"));
+        timeline.slices.push(Slice::new(0, 20.6, 30.0, "stream 2"));
+        let mut present = Counter::new("present");
+        [(1.0, 1.0), (1.2, 2.0), (5.0, 1.0)].into_iter().for_each(|(at, value)| present.push(at, value));
+        assert_eq!(present.values, [(1.2, 2.0), (5.0, 1.0)]);
+        timeline.counters.push(present);
+        let text = timeline.to_trace_json(&json!({"program": "warmcore"})).expect("JSON");
+        let object: Value = serde_json::from_str(&text).expect("JSON");
+        assert!(matches!(object["displayTimeUnit"].as_str(), Some("ms" | "ns")));
+        let events = object["traceEvents"].as_array().expect("events");
+        assert_eq!(events.len(), 1 + 2 * 2 + 2 + 2);
+        let mut ends = 0.0;
+        for event in events {
+            assert!(event["pid"].is_u64() && event["name"].is_string(), "{event}");
+            match event["ph"].as_str().expect("a phase") {
+                "M" => match event["name"].as_str().expect("a name") {
+                    "process_name" | "thread_name" => assert!(event["args"]["name"].is_string(), "{event}"),
+                    "thread_sort_index" => assert!(event["args"]["sort_index"].is_u64(), "{event}"),
+                    other => panic!("{other}"),
+                },
+                "X" => {
+                    let (ts, dur) =
+                        (event["ts"].as_f64().expect("a time"), event["dur"].as_f64().expect("a duration"));
+                    assert!(event["tid"].is_u64() && dur >= 0.0 && event["args"].is_object(), "{event}");
+                    assert!(ts >= ends, "slices of a track overlap: {event}");
+                    ends = ts + dur;
+                }
+                "C" => {
+                    assert!(event["ts"].is_f64(), "{event}");
+                    assert!(
+                        event["args"].as_object().expect("values").values().all(Value::is_number),
+                        "{event}"
+                    );
+                }
+                other => panic!("phase {other}"),
+            }
+        }
+    }
+}

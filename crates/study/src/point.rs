@@ -173,6 +173,30 @@ impl NamedFigures {
         self
     }
 
+    /// Each figure by its name, with its value as a text; an unknown one is a dash.
+    pub fn in_words(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let dash = || "–".to_owned();
+        self.0.iter().map(move |figure| {
+            let value = match &figure.value {
+                Value::Quantity(quantity) => quantity.map_or_else(dash, |quantity| format!("{quantity:.6}")),
+                Value::Count(count) => count.map_or_else(dash, |count| count.to_string()),
+                Value::Flag(flag) => {
+                    flag.map_or_else(dash, |flag| if flag { "yes" } else { "no" }.to_owned())
+                }
+                Value::Name(name) => name.clone(),
+                Value::Situations(None) => dash(),
+                Value::Situations(Some(counts)) => {
+                    let shown = Situation::all().filter(|situation| counts[situation.index()] > 0);
+                    shown
+                        .map(|situation| format!("{situation}: {}", counts[situation.index()]))
+                        .collect::<Vec<_>>()
+                        .join("; ")
+                }
+            };
+            (figure.name, value)
+        })
+    }
+
     /// How long the simulation took, which is not a property of the point.
     #[must_use]
     pub fn with_wall_time(mut self, seconds: f64) -> Self {

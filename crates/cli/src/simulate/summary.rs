@@ -4,6 +4,7 @@ use crate::costs::ChosenProfile;
 use crate::terminal::{OF_THE_SIMULATION, estimate, parts, table};
 use warmcore_costs::Situation;
 use warmcore_scenario::{PacketScenario, ProcessorPolicy, RunLength};
+use warmcore_sim::packet::observe::QuantileFigure;
 use warmcore_sim::packet::{Ended, Outcome, PairedComparison, PointResult};
 use warmcore_units::{Estimate, Nanos};
 
@@ -59,6 +60,25 @@ pub(super) fn difference(against: &Against) -> String {
         relative.half_width * 100.0,
         difference.count
     )
+}
+
+/// The quantiles asked for, each with its interval or what it would take.
+pub(super) fn quantiles(figures: &[QuantileFigure]) -> String {
+    let mut table = table(["fraction", "delay", "95% ±", ""]);
+    for figure in figures {
+        let time = |ns: Option<f64>| ns.map_or_else(|| "unknown".to_owned(), |ns| Nanos(ns).to_string());
+        let needed = figure.packets_needed.map(|packets| {
+            format!("an interval needs about {packets} packets in a run: --packets {packets}")
+        });
+        let half = time(figure.half_width_ns);
+        table.add_row([
+            figure.probability.to_string(),
+            time(figure.delay_ns),
+            half,
+            needed.unwrap_or_default(),
+        ]);
+    }
+    format!("\n{table}\n")
 }
 
 /// `Locking, MRU on 8 processors; 20.0 k/s (poisson, 8 streams)`.

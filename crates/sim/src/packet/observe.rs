@@ -69,16 +69,22 @@ pub struct Observations {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Observed {
     /// Quantiles of the delay, as [wanted](Observations::quantiles).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub quantiles: Vec<QuantileFigure>,
     /// Delays after the warm-up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delays: Option<Distribution>,
     /// Service times after the warm-up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub services: Option<Distribution>,
     /// By stream.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub streams: Option<StreamFigures>,
     /// By window of simulated time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub series: Option<TimeSeries>,
     /// By batch of packets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warmup: Option<WarmupSeries>,
 }
 

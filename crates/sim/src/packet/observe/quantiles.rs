@@ -11,7 +11,7 @@ use warmcore_record::Column;
 use warmcore_scenario::Mixing;
 use warmcore_stats::Quantiles;
 use warmcore_stats::quantiles::{GROUPS, MIN_BEYOND, across};
-use warmcore_units::{Fault, Nanos};
+use warmcore_units::Fault;
 
 /// The delays of one run.
 pub(super) type Delays = Quantiles;
@@ -27,10 +27,10 @@ const LEAST_BEYOND: f64 = 10.0;
 pub struct QuantileFigure {
     /// The fraction of packets with a smaller delay.
     pub probability: f64,
-    /// The delay; `None` if hardly a packet lies beyond it.
-    pub delay: Option<Nanos>,
+    /// The delay, in nanoseconds; `None` if hardly a packet lies beyond it.
+    pub delay_ns: Option<f64>,
     /// Half-width of its 95% interval; `None` if that is not known.
-    pub half_width: Option<Nanos>,
+    pub half_width_ns: Option<f64>,
     /// The packets that each run would need for the interval; `None` if more packets would not help, or the interval
     /// is known.
     pub packets_needed: Option<u64>,
@@ -38,20 +38,19 @@ pub struct QuantileFigure {
 
 impl QuantileFigure {
     pub(super) fn without_interval(self) -> Self {
-        Self { half_width: None, packets_needed: None, ..self }
+        Self { half_width_ns: None, packets_needed: None, ..self }
     }
 
     /// The columns of a table with a row for each of `figures`.
     #[must_use]
     pub fn columns(figures: &[Self]) -> Vec<Column> {
-        let times = |name: &str, of: fn(&Self) -> Option<Nanos>| {
-            Column::floats(name, "ns", figures.iter().map(|figure| of(figure).map(|time| time.0)))
-        };
+        let times =
+            |name: &str, of: fn(&Self) -> Option<f64>| Column::floats(name, "ns", figures.iter().map(of));
         let needed = figures.iter().map(|figure| i64::try_from(figure.packets_needed?).ok());
         vec![
             Column::floats("probability", "", figures.iter().map(|figure| Some(figure.probability))),
-            times("delay", |figure| figure.delay),
-            times("delay_half_width", |figure| figure.half_width),
+            times("delay", |figure| figure.delay_ns),
+            times("delay_half_width", |figure| figure.half_width_ns),
             Column::integers("packets_needed", needed),
         ]
     }
@@ -100,11 +99,11 @@ pub(super) fn figure(p: f64, runs: &[(Delays, u64)], point: &Point) -> QuantileF
         (own.iter().map(|interval| interval.mean).sum::<f64>() / n, squares.sqrt() / n)
     };
     let is_seen = steady.iter().map(|run| beyond(run.count())).sum::<f64>() >= LEAST_BEYOND;
-    let half_width = half.is_finite().then_some(Nanos(half));
+    let half_width = half.is_finite().then_some(half);
     QuantileFigure {
         probability: p,
-        delay: (is_seen && mean.is_finite()).then_some(Nanos(mean)),
-        half_width: half_width.filter(|_| is_seen),
+        delay_ns: (is_seen && mean.is_finite()).then_some(mean),
+        half_width_ns: half_width.filter(|_| is_seen),
         packets_needed: half_width
             .is_none()
             .then(|| needed(p, point, runs.len()))

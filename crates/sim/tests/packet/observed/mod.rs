@@ -58,10 +58,11 @@ fn observing_changes_nothing_and_agrees_with_the_result() {
         let outcome = result.outcome.expect("it keeps up");
         let of = outcome.quantiles;
         for (figure, plain) in observed.quantiles.iter().zip([of.p50, of.p99]) {
-            assert_eq!(figure.delay, Some(plain.mean), "{figure:?}");
+            assert_eq!(figure.delay_ns, Some(plain.mean.0), "{figure:?}");
             let known = plain.half_width.filter(|half| half.0.is_finite());
             // With ten runs and more, an interval needs enough packets beyond the quantile.
-            assert!(figure.half_width == known || figure.packets_needed.is_some(), "{figure:?}");
+            let known = known.map(|half| half.0);
+            assert!(figure.half_width_ns == known || figure.packets_needed.is_some(), "{figure:?}");
         }
         let steady = outcome.packets - outcome.warmup;
         let (delays, services) = (observed.delays.expect("wanted"), observed.services.expect("wanted"));
@@ -125,7 +126,7 @@ fn intervals_of_a_quantile_hold_that_of_theory() {
         scenario.run.packets = Some(100_000);
         let (_, observed) = observe_with(&scenario, &wanted, &profile).expect("a queue");
         let figure = observed.quantiles[0];
-        let (delay, half) = (figure.delay.expect("a delay").0, figure.half_width.expect("an interval").0);
+        let (delay, half) = (figure.delay_ns.expect("a delay"), figure.half_width_ns.expect("an interval"));
         let share = |delay: f64| waits_at_most(0.6, delay / SERVICE.0 - 1.0);
         share(delay - half) <= 0.9 && share(delay + half) >= 0.9
     };
@@ -199,10 +200,10 @@ fn what_cannot_be_known_is_refused_with_what_it_would_take() {
     let (_, observed) = observe(&long, &wanted);
     let [near, far] = [observed.quantiles[0], observed.quantiles[1]];
     assert!(
-        near.delay.is_some() && near.half_width.is_none() && near.packets_needed == Some(17_778_000),
+        near.delay_ns.is_some() && near.half_width_ns.is_none() && near.packets_needed == Some(17_778_000),
         "{near:?}"
     );
-    assert!(far.delay.is_none());
+    assert!(far.delay_ns.is_none());
 }
 
 #[test]
