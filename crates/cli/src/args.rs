@@ -2,6 +2,7 @@
 
 pub(crate) mod advise;
 pub(crate) mod applied;
+pub(crate) mod capacity;
 pub(crate) mod cluster;
 pub(crate) mod compare;
 pub(crate) mod given;
@@ -25,6 +26,7 @@ pub(crate) mod whole;
 pub(crate) mod words;
 
 use advise::AdviseCommand;
+use capacity::CapacityCommand;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use compare::CompareArguments;
@@ -89,6 +91,10 @@ pub(crate) enum Command {
     /// Simulate every combination of the values given, and compare
     #[command(subcommand)]
     Sweep(SweepCommand),
+
+    /// Find the highest rate that a host keeps up with
+    #[command(subcommand)]
+    Capacity(CapacityCommand),
 
     /// Run protocol work on this machine, and measure delays and throughput
     ///

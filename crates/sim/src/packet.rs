@@ -13,9 +13,10 @@
 //! | [`mod@compare`] | two schedulings on the same arrivals |
 //! | [`mod@columns`] | outcomes as columns of a table |
 //! | [`mod@capacity`] | the highest rate a system keeps up with |
-//! | `busiest` | the highest rate its busiest stack or processor keeps up with |
+//! | [`busiest`] | the highest rate its busiest stack or processor keeps up with |
+//! | [`limit`] | the highest rate within a limit of the delay |
 
-mod busiest;
+pub mod busiest;
 pub mod capacity;
 mod charges;
 pub mod columns;
@@ -24,6 +25,7 @@ pub mod dispatch;
 pub mod features;
 mod feed;
 pub mod host;
+pub mod limit;
 pub mod observe;
 pub mod outcome;
 pub mod point;
@@ -34,11 +36,12 @@ mod steady;
 pub mod system;
 mod tally;
 
-pub use capacity::{Capacity, capacity};
+pub use busiest::{BusiestServer, ServerKind};
+pub use capacity::{Bound, Capacity, capacity};
 pub use compare::{PairedComparison, compare};
 pub use host::{Packet, Shape, SimulatedHost};
 pub use observe::{Observations, Observed};
 pub use outcome::{Ended, Outcome};
-pub use point::{Point, PointError, PointResult, highest_rate, simulate};
+pub use point::{Point, PointError, PointResult, highest_bound, highest_rate, simulate};
 pub use run::{Precision, run, trace};
 pub use system::{Finished, System};

@@ -214,6 +214,12 @@ impl Watcher for Run {
         ControlFlow::Continue(())
     }
 
+    fn drops(&mut self, packet: &Packet) {
+        if let Some(windows) = &mut self.windows {
+            windows.drops(packet);
+        }
+    }
+
     fn finishes(&mut self, finished: &Finished) -> ControlFlow<()> {
         self.finished += 1;
         if let Some(delays) = &mut self.delays {

@@ -2,7 +2,7 @@
 
 use crate::completions::CLOCK_RESOLUTION;
 use crate::packet::busiest::busiest;
-use crate::packet::capacity::{Capacity, capacity_over, wanted};
+use crate::packet::capacity::{Bound, Capacity, capacity_over, wanted};
 use crate::packet::compare::PACKETS;
 use crate::packet::host::{Shape, SimulatedHost};
 use crate::packet::outcome::Outcome;
@@ -105,8 +105,20 @@ pub fn highest_rate(
     traffic: &OpenTraffic,
     profile: &Profile,
 ) -> Result<Capacity, PointError> {
+    Ok(highest_bound(scenario, traffic, profile)?.capacity)
+}
+
+/// As [`highest_rate`], with what sets it.
+///
+/// # Errors
+/// As [`Point::new`].
+pub fn highest_bound(
+    scenario: &PacketScenario,
+    traffic: &OpenTraffic,
+    profile: &Profile,
+) -> Result<Bound, PointError> {
     let scenario = PacketScenario { rate_per_s: Some(ANY_RATE), ..scenario.clone() };
-    Point::new(&scenario, traffic, profile)?.capacity()
+    Point::new(&scenario, traffic, profile)?.bound()
 }
 
 /// A scenario that is ready to run.
@@ -296,17 +308,26 @@ impl<'s> Point<'s> {
     /// # Errors
     /// If the traffic cannot be generated.
     pub fn capacity(&self) -> Result<Capacity, PointError> {
+        Ok(self.bound()?.capacity)
+    }
+
+    /// Measures the highest rate that the host keeps up with, and finds what sets it.
+    ///
+    /// # Errors
+    /// If the traffic cannot be generated.
+    pub fn bound(&self) -> Result<Bound, PointError> {
         let host = self.host(CAPACITY_REPLICATION);
         let packets = || self.traffic.endless(self.rate, host.key);
         let most = CAPACITY_PACKETS.max(wanted(self.shape));
         let wanted = wanted(self.shape).max(self.after(FORGOTTEN));
         let is_known = wanted <= most && self.mixing() != Mixing::Slowly;
         let capacity = capacity_over(wanted.min(most), &host, &mut *packets()?);
-        let bound = busiest(&host, &self.traffic.shares()?, packets, [self.rate, capacity.rate.mean])?;
-        let capacity = Capacity { rate: bound.unwrap_or(capacity.rate), ..capacity };
+        let all = capacity.rate;
+        let busiest = busiest(&host, &self.traffic.shares()?, packets, [self.rate, all.mean])?;
+        let capacity = Capacity { rate: busiest.map_or(all, |server| server.rate), ..capacity };
         // A trace is always the same when it is run again: nothing shows what another one would do.
         let is_known = is_known && self.traffic.trace().is_none();
-        Ok(if is_known { capacity } else { capacity.unknown() })
+        Ok(Bound { capacity: if is_known { capacity } else { capacity.unknown() }, all, busiest })
     }
 
     /// Whether the arrivals are more than the host keeps up with.

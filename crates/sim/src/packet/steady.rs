@@ -15,7 +15,7 @@ use warmcore_stats::{Replications, StopDecision, StoppingRule};
 /// stack or processor then gets more than its share. A single run that grows may be chance.
 const CONFIRMING: u64 = 5;
 /// Runs of a periodic point at first, each with its own phases.
-const PHASES: u64 = 40;
+pub(super) const PHASES: u64 = 40;
 /// Packets of each such run: at least the first number, and the second for each packet that the host needs to
 /// settle. Few suffice, because a periodic point repeats soon.
 const PHASE_PACKETS: (u64, u64) = (10_000, 4);

@@ -8,6 +8,7 @@
 //! | [`recursion`] | the recursions of Lindley and of Kiefer and Wolfowitz, packet by packet |
 //! | [`theory`] | queueing theory: how often intervals contain the exact value |
 //! | [`invariants`] | properties that hold whatever the costs are |
+//! | [`limit`] | the highest rate within a limit of the delay, in theory |
 //! | [`observed`] | what is observed besides: quantiles, streams, time series, events |
 //! | [`steady`] | the verdict on a point: saturated, near capacity, precise, or not known |
 //! | [`scale`] | the same, on a thousand processors with a million streams |
@@ -16,6 +17,7 @@ mod busiest;
 mod cases;
 mod execution;
 mod invariants;
+mod limit;
 mod listed;
 mod machines;
 mod observed;

@@ -1,6 +1,6 @@
 //! The events of the first packets of a point: arrivals, starts of service, ends.
 //!
-//! Of events at the same time, an end comes first, then an arrival, then the start that either makes possible, as in the
+//! Of events at the same time, an end comes first, then an arrival, then the drop or the start that follows from it, as in the
 //! simulation. Packets are numbered in the order in which they arrive. Those that arrive together in one stream are alike;
 //! of these the one with the lowest number is said to start first.
 
@@ -30,6 +30,8 @@ pub enum EventKind {
     Finish,
     /// It arrives.
     Arrival,
+    /// It has just arrived and finds its queue full.
+    Drop,
     /// Its service starts.
     Start,
 }
@@ -41,6 +43,7 @@ impl EventKind {
         match self {
             Self::Finish => "finish",
             Self::Arrival => "arrival",
+            Self::Drop => "drop",
             Self::Start => "start",
         }
     }
@@ -62,9 +65,9 @@ pub struct EventTrace {
     pub packet: Vec<u64>,
     /// Its stream.
     pub stream: Vec<u32>,
-    /// The processor; `None` for an arrival.
+    /// The processor; `None` for an arrival and a drop.
     pub cpu: Vec<Option<u32>>,
-    /// What the packet finds in cache, by the index of [`Situation`]; `None` for an arrival.
+    /// What the packet finds in cache, by the index of [`Situation`]; `None` for an arrival and a drop.
     pub situation: Vec<Option<u8>>,
 }
 
@@ -94,6 +97,7 @@ struct Recorder {
     /// By time and stream, the numbers of packets that are not finished.
     present: BTreeMap<(u64, u32), VecDeque<u64>>,
     finished: Vec<(u64, Finished)>,
+    dropped: Vec<u64>,
     /// Finished packets, the later ones included.
     all: u64,
 }
@@ -106,6 +110,16 @@ impl Watcher for Recorder {
             self.present.entry(key(packet)).or_default().push_back(number);
         }
         ControlFlow::Continue(())
+    }
+
+    fn drops(&mut self, packet: &Packet) {
+        if let Some(alike) = self.present.get_mut(&key(packet)) {
+            // The last of them is the one that has just arrived.
+            self.dropped.extend(alike.pop_back());
+            if alike.is_empty() {
+                self.present.remove(&key(packet));
+            }
+        }
     }
 
     fn finishes(&mut self, finished: &Finished) -> ControlFlow<()> {
@@ -143,7 +157,11 @@ impl Recorder {
                 (finished.ended.0, EventKind::Finish, *number, stream, place),
             ]
         });
-        let mut rows: Vec<Row> = arrivals.chain(served).collect();
+        let dropped = self.dropped.iter().map(|&number| -> Row {
+            let packet = &self.arrived[number as usize];
+            (packet.arrived.0, EventKind::Drop, number, packet.stream.0, None)
+        });
+        let mut rows: Vec<Row> = arrivals.chain(served).chain(dropped).collect();
         rows.sort_by(|one, other| {
             one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)).then(one.2.cmp(&other.2))
         });
@@ -204,6 +222,11 @@ impl EventTrace {
                     count += 1;
                     present.push(at, count as f64);
                 }
+                EventKind::Drop => {
+                    arrived.remove(&packet);
+                    count -= 1;
+                    present.push(at, count as f64);
+                }
                 EventKind::Start => {
                     started.insert(packet, at);
                 }
@@ -233,4 +256,32 @@ impl EventTrace {
 
 fn situation_name(index: u8) -> Option<String> {
     Situation::all().nth(index.into()).map(|situation| situation.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use warmcore_units::{CpuId, Nanos, StreamId};
+
+    /// Two packets alike, of which the second is dropped while the first is served.
+    #[test]
+    fn a_dropped_packet_has_a_row_and_leaves_the_counter() {
+        let mut recorder = Recorder { packets: 2, ..Recorder::default() };
+        let packet = Packet::new(Nanos(5.0), StreamId(3));
+        for _ in 0..2 {
+            assert!(recorder.arrives(&packet).is_continue());
+        }
+        recorder.drops(&packet);
+        let (started, ended) = (Nanos(5.0), Nanos(9.0));
+        let served = Finished { packet, cpu: CpuId(1), situation: Situation::default(), started, ended };
+        assert!(recorder.finishes(&served).is_break());
+        let trace = recorder.trace(2);
+        use EventKind::{Arrival, Drop, Finish, Start};
+        assert_eq!(trace.event, [Arrival, Arrival, Drop, Start, Finish]);
+        assert_eq!(trace.packet, [0, 1, 1, 0, 0]);
+        assert_eq!(trace.cpu, [None, None, None, Some(1), Some(1)]);
+        let timeline = trace.timeline();
+        assert_eq!(timeline.counters[0].values, [(5.0, 1.0), (9.0, 0.0)]);
+        assert_eq!(timeline.slices.len(), 1);
+    }
 }

@@ -23,6 +23,8 @@ pub struct TimeSeries {
     pub start_ns: Vec<f64>,
     /// Packets that arrived in the window.
     pub arrivals: Vec<u64>,
+    /// Those of them that were dropped, as their queue was full.
+    pub drops: Vec<u64>,
     /// Packets that were finished in it.
     pub finished: Vec<u64>,
     /// Mean delay of the packets that were finished in it, in nanoseconds; `None` if none was.
@@ -44,6 +46,7 @@ impl TimeSeries {
         self.replication.extend(other.replication);
         self.start_ns.extend(other.start_ns);
         self.arrivals.extend(other.arrivals);
+        self.drops.extend(other.drops);
         self.finished.extend(other.finished);
         self.mean_delay_ns.extend(other.mean_delay_ns);
         self.max_delay_ns.extend(other.max_delay_ns);
@@ -64,6 +67,7 @@ impl TimeSeries {
             counts("replication", &self.replication),
             floats("window_start", "ns", &self.start_ns),
             counts("arrivals", &self.arrivals),
+            counts("drops", &self.drops),
             counts("finished", &self.finished),
             Column::floats("mean_delay", "ns", self.mean_delay_ns.iter().copied()),
             Column::floats("max_delay", "ns", self.max_delay_ns.iter().copied()),
@@ -88,6 +92,7 @@ pub(super) struct Windows {
 #[derive(Clone, Copy, Default)]
 struct Window {
     arrivals: u64,
+    drops: u64,
     finished: u64,
     delays: f64,
     longest: f64,
@@ -125,6 +130,11 @@ impl Windows {
         self.present += 1;
     }
 
+    pub(super) fn drops(&mut self, packet: &Packet) {
+        self.pass(packet.arrived).drops += 1;
+        self.present -= 1;
+    }
+
     pub(super) fn finishes(&mut self, finished: &Finished) {
         let delay = finished.delay().0;
         let window = self.pass(finished.ended);
@@ -150,6 +160,7 @@ impl Windows {
             replication: vec![replication; complete.len()],
             start_ns: (0..complete.len()).map(|index| index as f64 * self.window).collect(),
             arrivals: all().map(|window| window.arrivals).collect(),
+            drops: all().map(|window| window.drops).collect(),
             finished: all().map(|window| window.finished).collect(),
             mean_delay_ns: all()
                 .map(|window| (window.finished > 0).then(|| window.delays / window.finished as f64))
@@ -177,17 +188,21 @@ mod tests {
         Finished { packet: packet(arrived), cpu: CpuId(0), situation: Situation::default(), started, ended }
     }
 
-    /// A packet from 5 to 25 in service from 8 on; one from 12 to 41, in service from 25 on.
+    /// A packet from 5 to 25 in service from 8 on; one from 12 to 41, in service from 25 on; and one
+    /// that is dropped at 12.
     #[test]
     fn times_across_windows_are_divided_among_them() {
         let mut windows = Windows::new(Nanos(10.0), 2);
         windows.arrives(&packet(5.0));
         windows.arrives(&packet(12.0));
+        windows.arrives(&packet(12.0));
+        windows.drops(&packet(12.0));
         windows.finishes(&finished(5.0, 8.0, 25.0));
         windows.finishes(&finished(12.0, 25.0, 41.0));
         let series = windows.series(3);
         assert_eq!(series.replication, [3; 4]);
-        assert_eq!(series.arrivals, [1, 1, 0, 0]);
+        assert_eq!(series.arrivals, [1, 2, 0, 0]);
+        assert_eq!(series.drops, [0, 1, 0, 0]);
         assert_eq!(series.finished, [0, 0, 1, 0]);
         assert_eq!(series.present, [1, 2, 1, 1]);
         assert_eq!(series.mean_delay_ns, [None, None, Some(20.0), None]);

@@ -19,6 +19,9 @@ pub(super) trait Watcher {
     /// `packet` arrives. The run ends before that with [`ControlFlow::Break`].
     fn arrives(&mut self, packet: &Packet) -> ControlFlow<()>;
 
+    /// The packet that has just arrived finds no place, and is dropped.
+    fn drops(&mut self, packet: &Packet);
+
     /// A packet is finished. The run ends after that with [`ControlFlow::Break`].
     fn finishes(&mut self, finished: &Finished) -> ControlFlow<()>;
 }
@@ -44,7 +47,11 @@ impl SystemTask for Watched<'_, '_> {
                 let packet = self.feed.next();
                 let goes_on = self.watcher.arrives(&packet);
                 if goes_on.is_continue() {
+                    let before = system.present();
                     system.arrive(packet);
+                    if system.present() == before {
+                        self.watcher.drops(&packet);
+                    }
                 }
                 goes_on
             } else if event < NEVER {

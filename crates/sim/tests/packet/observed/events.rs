@@ -30,6 +30,7 @@ fn check(trace: &EventTrace, packets: usize) {
                 assert_eq!((trace.cpu[row], trace.situation[row]), (None, None));
                 next[packet] = EventKind::Start;
             }
+            EventKind::Drop => panic!("no queue is limited"),
             EventKind::Start => {
                 let cpu = trace.cpu[row].expect("a processor") as usize;
                 assert_eq!(serving[cpu].replace(packet), None, "processor {cpu}");
