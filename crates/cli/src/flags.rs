@@ -35,12 +35,19 @@ fn parameter(field: &str) -> Option<String> {
     parameter.split('.').next_back().map(|parameter| parameter.replace('_', "-"))
 }
 
+/// What is asked of the simulator beside a scenario, and so is no field of its document.
+const NO_FIELDS: [&str; 4] = ["quantiles", "time_series", "event_packets", "p99_below"];
+
 /// Refuses the value at `fault`, naming the flag beside the field.
 pub(crate) fn refused(fault: &Fault) -> miette::Report {
     let Fault { field, found, expected } = fault;
     let flag = flag(field);
     let parameter = parameter(field).map(|parameter| format!(": `{parameter}`")).unwrap_or_default();
-    misuse(format!("--{flag}{parameter} is {found}, expected {expected} (in a scenario: `{field}`)"))
+    let in_a_scenario = match NO_FIELDS.contains(&field.as_str()) {
+        true => String::new(),
+        false => format!(" (in a scenario: `{field}`)"),
+    };
+    misuse(format!("--{flag}{parameter} is {found}, expected {expected}{in_a_scenario}"))
 }
 
 #[cfg(test)]
@@ -82,6 +89,8 @@ mod tests {
             ("scheduling.thread_order", "thread-order"),
             ("run.precision", "precision"),
             ("run.max_packets", "max-packets"),
+            ("run.packets", "packets"),
+            ("run.warmup_packets", "warmup-packets"),
             ("effects.checksum_ns_per_byte", "checksum-ns-per-byte"),
             ("traffic.streams", "streams"),
             ("traffic.batch.mean", "batch"),

@@ -120,6 +120,8 @@ fn set_run(scenario: &mut PacketScenario, flags: &RunArguments) {
     set(&mut run.precision, flags.precision);
     set(&mut run.max_packets, flags.max_packets);
     set(&mut run.replications, flags.replications);
+    run.packets = flags.packets.or(run.packets);
+    run.warmup_packets = flags.warmup_packets.or(run.warmup_packets);
 }
 
 /// Refuses a profile that lacks what is needed of it.

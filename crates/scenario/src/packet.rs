@@ -98,6 +98,13 @@ pub struct RunLength {
     pub max_packets: u64,
     /// The number of independent replications, which run in parallel.
     pub replications: u32,
+    /// Exactly this many packets in each replication, whatever the precision; `None` to stop at the precision.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub packets: Option<u64>,
+    /// Packets left out at the start of each replication, rounded up to whole batches (at most a 256th of the
+    /// run); `None` to find where the steady state begins.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warmup_packets: Option<u64>,
 }
 
 impl Default for PacketScenario {
@@ -124,7 +131,13 @@ impl Default for PacketScenario {
 
 impl Default for RunLength {
     fn default() -> Self {
-        Self { precision: 0.005, max_packets: 20_000_000, replications: 1 }
+        Self {
+            precision: 0.005,
+            max_packets: 20_000_000,
+            replications: 1,
+            packets: None,
+            warmup_packets: None,
+        }
     }
 }
 
@@ -257,14 +270,19 @@ impl PacketScenario {
     /// # Errors
     /// If there are too many streams.
     pub fn check_length(&self) -> Result<(), Fault> {
-        let RunLength { max_packets, .. } = self.run;
-        let (streams, most) = (self.traffic.streams, max_packets / SETTLING_PACKETS);
+        let packets = self.run.most_packets();
+        let (streams, most) = (self.traffic.streams, packets / SETTLING_PACKETS);
         if matches!(self.traffic.process, Process::Trace(_)) || u64::from(streams) <= most {
             return Ok(());
         }
         let expected = format!(
-            "at most {most} with runs of {max_packets} packets: caches settle only after each stream has had \
-             {SETTLING_PACKETS} packets; raise `run.max_packets` (--max-packets) for more streams"
+            "at most {most} with runs of {packets} packets: caches settle only after each stream has had \
+             {SETTLING_PACKETS} packets; raise {} for more streams",
+            if self.run.packets.is_some() {
+                "`run.packets` (--packets)"
+            } else {
+                "`run.max_packets` (--max-packets)"
+            }
         );
         Err(Fault::new("traffic.streams", streams, expected))
     }
@@ -287,8 +305,16 @@ impl PacketScenario {
 impl RunLength {
     /// The fewest packets after which a replication may end.
     pub const LEAST_PACKETS: u64 = 10_000;
+    /// The fewest packets of a replication of fixed length.
+    pub const LEAST_FIXED_PACKETS: u64 = 1_000;
     /// The most replications.
     pub const MAX_REPLICATIONS: u32 = 10_000;
+
+    /// The most packets that a replication can have.
+    #[must_use]
+    pub fn most_packets(&self) -> u64 {
+        self.packets.unwrap_or(self.max_packets)
+    }
 
     fn check(&self) -> Result<(), Fault> {
         if !(self.precision > 0.0 && self.precision < 1.0) {
@@ -301,6 +327,20 @@ impl RunLength {
         if self.max_packets < Self::LEAST_PACKETS {
             let expected = format!("at least {}", Self::LEAST_PACKETS);
             return Err(Fault::new("run.max_packets", self.max_packets, expected));
+        }
+        if let Some(packets) = self.packets
+            && packets < Self::LEAST_FIXED_PACKETS
+        {
+            let expected = format!("at least {}", Self::LEAST_FIXED_PACKETS);
+            return Err(Fault::new("run.packets", packets, expected));
+        }
+        let most = self.most_packets() / 2;
+        if let Some(warmup) = self.warmup_packets
+            && warmup > most
+        {
+            let expected =
+                format!("at most {most}, half of the packets of a run: the other half is measured");
+            return Err(Fault::new("run.warmup_packets", warmup, expected));
         }
         if !(1..=Self::MAX_REPLICATIONS).contains(&self.replications) {
             let expected = format!("between 1 and {}", Self::MAX_REPLICATIONS);
@@ -330,6 +370,17 @@ mod tests {
     }
 
     #[test]
+    fn a_run_of_ones_own_length_is_in_the_document_only_if_it_is_given() {
+        let mut scenario = PacketScenario::default();
+        let names = ["packets =", "warmup_packets"];
+        let text = toml::to_string(&scenario).unwrap().replace("max_packets =", "");
+        assert!(!names.iter().any(|name| text.contains(name)), "{text}");
+        scenario.run = RunLength { packets: Some(5_000), warmup_packets: Some(0), ..scenario.run };
+        let text = toml::to_string(&scenario).unwrap();
+        assert_eq!(parse::<PacketScenario>(&text, Path::new("point.toml")).unwrap(), scenario);
+    }
+
+    #[test]
     fn impossible_points_are_refused_with_their_field() {
         let refused = |spoil: fn(&mut PacketScenario)| {
             let mut scenario = PacketScenario::default();
@@ -341,6 +392,11 @@ mod tests {
         assert_eq!(refused(|s| s.rate_per_s = Some(PerSecond(1e-300))), "rate_per_s");
         assert_eq!(refused(|s| s.run.precision = 1.5), "run.precision");
         assert_eq!(refused(|s| s.run.replications = 0), "run.replications");
+        assert_eq!(refused(|s| s.run.packets = Some(999)), "run.packets");
+        assert_eq!(refused(|s| s.run.warmup_packets = Some(10_000_001)), "run.warmup_packets");
+        let fixed =
+            |warmup| RunLength { packets: Some(1_000), warmup_packets: Some(warmup), ..RunLength::default() };
+        assert!(fixed(500).check().is_ok() && fixed(501).check().is_err());
         assert_eq!(refused(|s| s.effects.staleness_ns = -1.0), "effects.staleness_ns");
         let mut ips = PacketScenario { stacks: Stacks::Count(9), ..PacketScenario::default() };
         ips.scheduling.approach = Parallelism::Ips;

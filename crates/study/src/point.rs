@@ -48,7 +48,7 @@ impl NamedFigures {
             Popularity::Uniform => None,
             Popularity::Zipf(exponent) => Some(exponent),
         };
-        Self(vec![
+        let mut figures = vec![
             name("profile", &scenario.profile),
             count("seed", Some(scenario.seed)),
             name("approach", &scheduling.approach),
@@ -76,7 +76,11 @@ impl NamedFigures {
             quantity("precision", "", Some(run.precision)),
             count("max_packets", Some(run.max_packets)),
             count("replications", Some(run.replications.into())),
-        ])
+        ];
+        // Where they are given, so that they change nothing elsewhere.
+        figures.extend(run.packets.map(|packets| count("fixed_packets", Some(packets))));
+        figures.extend(run.warmup_packets.map(|packets| count("fixed_warmup_packets", Some(packets))));
+        Self(figures)
     }
 
     /// The machine whose costs were used, and who `chose` them.
@@ -167,6 +171,30 @@ impl NamedFigures {
     pub fn followed_by(mut self, more: Self) -> Self {
         self.0.extend(more.0);
         self
+    }
+
+    /// Each figure by its name, with its value as a text; an unknown one is a dash.
+    pub fn in_words(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let dash = || "–".to_owned();
+        self.0.iter().map(move |figure| {
+            let value = match &figure.value {
+                Value::Quantity(quantity) => quantity.map_or_else(dash, |quantity| format!("{quantity:.6}")),
+                Value::Count(count) => count.map_or_else(dash, |count| count.to_string()),
+                Value::Flag(flag) => {
+                    flag.map_or_else(dash, |flag| if flag { "yes" } else { "no" }.to_owned())
+                }
+                Value::Name(name) => name.clone(),
+                Value::Situations(None) => dash(),
+                Value::Situations(Some(counts)) => {
+                    let shown = Situation::all().filter(|situation| counts[situation.index()] > 0);
+                    shown
+                        .map(|situation| format!("{situation}: {}", counts[situation.index()]))
+                        .collect::<Vec<_>>()
+                        .join("; ")
+                }
+            };
+            (figure.name, value)
+        })
     }
 
     /// How long the simulation took, which is not a property of the point.

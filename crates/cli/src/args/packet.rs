@@ -186,6 +186,14 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "N", value_parser = whole::count::<u64>(RunLength::LEAST_PACKETS..=u64::MAX))]
     pub(crate) max_packets: Option<u64>,
 
+    /// Take exactly this many packets in each replication, whatever the precision
+    #[arg(long, value_name = "N", value_parser = whole::count::<u64>(RunLength::LEAST_FIXED_PACKETS..=u64::MAX))]
+    pub(crate) packets: Option<u64>,
+
+    /// Leave out this many packets at the start of each replication [default: as many as are found not to be steady]
+    #[arg(long, value_name = "N", value_parser = whole::count::<u64>(0..=u64::MAX))]
+    pub(crate) warmup_packets: Option<u64>,
+
     /// Independent replications, simulated in parallel [default: 1]
     #[arg(long, value_name = "N", value_parser = whole::count::<u32>(1..=RunLength::MAX_REPLICATIONS.into()))]
     pub(crate) replications: Option<u32>,

@@ -3,7 +3,8 @@
 use crate::costs::ChosenProfile;
 use crate::terminal::{OF_THE_SIMULATION, estimate, parts, table};
 use warmcore_costs::Situation;
-use warmcore_scenario::{PacketScenario, ProcessorPolicy};
+use warmcore_scenario::{PacketScenario, ProcessorPolicy, RunLength};
+use warmcore_sim::packet::observe::QuantileFigure;
 use warmcore_sim::packet::{Ended, Outcome, PairedComparison, PointResult};
 use warmcore_units::{Estimate, Nanos};
 
@@ -59,6 +60,25 @@ pub(super) fn difference(against: &Against) -> String {
         relative.half_width * 100.0,
         difference.count
     )
+}
+
+/// The quantiles asked for, each with its interval or what it would take.
+pub(super) fn quantiles(figures: &[QuantileFigure]) -> String {
+    let mut table = table(["fraction", "delay", "95% ±", ""]);
+    for figure in figures {
+        let time = |ns: Option<f64>| ns.map_or_else(|| "unknown".to_owned(), |ns| Nanos(ns).to_string());
+        let needed = figure.packets_needed.map(|packets| {
+            format!("an interval needs about {packets} packets in a run: --packets {packets}")
+        });
+        let half = time(figure.half_width_ns);
+        table.add_row([
+            figure.probability.to_string(),
+            time(figure.delay_ns),
+            half,
+            needed.unwrap_or_default(),
+        ]);
+    }
+    format!("\n{table}\n")
 }
 
 /// `Locking, MRU on 8 processors; 20.0 k/s (poisson, 8 streams)`.
@@ -148,24 +168,29 @@ fn replayed(result: &PointResult, outcome: &Outcome, seconds: f64) -> String {
 }
 
 fn ended(scenario: &PacketScenario, result: &PointResult, outcome: &Outcome, seconds: f64) -> String {
+    let RunLength { packets, max_packets, precision, .. } = scenario.run;
+    let precision = format!("{}%", precision * 100.0);
+    let limit = match packets {
+        Some(packets) => format!("each run took the {packets} --packets asked for"),
+        None => format!("--max-packets ({max_packets}) came before the precision of {precision}"),
+    };
     let reason = match outcome.ended {
-        Ended::Precise => format!("the mean delay is known to within {}%", scenario.run.precision * 100.0),
-        Ended::Exhausted => format!(
-            "--max-packets ({}) came before the precision of {}%: the half-widths show what was reached",
-            scenario.run.max_packets,
-            scenario.run.precision * 100.0
-        ),
+        Ended::Precise => format!("the mean delay is known to within {precision}"),
+        Ended::Exhausted => format!("{limit}: the half-widths show what was reached"),
+        Ended::FixedLength => limit,
         Ended::NearCapacity => format!(
-            "--max-packets ({}) came before the precision of {}%: the host keeps up, but this near to its \
+            "{limit}: the host keeps up, but this near to its \
              capacity delays fluctuate over longer times than this run. No interval of them would hold, and \
-             none is given; true delays tend to be longer",
-            scenario.run.max_packets,
-            scenario.run.precision * 100.0
+             none is given; true delays tend to be longer"
         ),
         Ended::Unknown => format!(
-            "--max-packets ({}) came before it was decided whether the host keeps up with {}: the figures are those of \
+            "{} came before it was decided whether the host keeps up with {}: the figures are those of \
              this run, and longer ones may differ",
-            scenario.run.max_packets, result.rate
+            packets.map_or_else(
+                || format!("--max-packets ({max_packets})"),
+                |packets| format!("--packets ({packets})")
+            ),
+            result.rate
         ),
         Ended::HeavyTailed => "all packets asked for are processed. No interval holds, and none is given: the sources' times \
                                have infinite variance, so the means of a run hardly converge, and a mean delay \

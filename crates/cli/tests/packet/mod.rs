@@ -1,8 +1,10 @@
 //! The commands around packets, simulated and live.
 
+mod capacity;
 mod compare;
 mod disturbed;
 mod live;
+mod observed;
 mod options;
 mod reproduce;
 mod simulate;

@@ -42,6 +42,8 @@ pub enum Ended {
     Precise,
     /// The run reached its maximum number of packets before it was precise.
     Exhausted,
+    /// The run took exactly the packets asked for, whatever precision that gave.
+    FixedLength,
     /// As [`Exhausted`](Self::Exhausted), at a rate [so near](crate::packet::capacity::NEAR_CAPACITY) to the capacity
     /// that queues fluctuate slowly. The host keeps up.
     NearCapacity,

@@ -25,6 +25,9 @@
 //! ones. What they return is checked: an impossible answer ends the run with a [`SimulationError`].
 
 mod checked;
+mod event;
+
+pub use event::SimulationEvent;
 
 use crate::packet::capacity::{Capacity, Saturated, wanted};
 use crate::packet::dispatch::SystemTask;
@@ -32,11 +35,14 @@ use crate::packet::features::Own;
 use crate::packet::feed::Feed;
 use crate::packet::figures::ExtensionTally;
 use crate::packet::host::{Packet, Shape, SimulatedHost};
+use crate::packet::observe::watch::Watched;
 use crate::packet::outcome::Outcome;
-use crate::packet::run::{GrowthRule, Judged, Precision, Traced};
+use crate::packet::run::{GrowthRule, Judged, Precision, Start, Traced};
 use crate::packet::service::ServiceDistribution;
 use crate::packet::system::{Finished, System};
 use checked::{CheckedArrivals, CheckedCosts, CheckedPolicy, CheckedService, Faults};
+use core::ops::ControlFlow;
+use event::EventWatcher;
 use std::sync::Arc;
 use warmcore_costs::CostModel;
 use warmcore_policy::dispatch::{ClassQueues, Layout, PacketQueues, QueueLimit, QueueRules, Waiting};
@@ -210,7 +216,7 @@ impl<P: Policy, C: CostModel, W: Waiting<Job = Packet>, S: ServiceDistribution> 
             feed: Feed::new(&mut arrivals),
             precision: self.precision.of(&self.extensions()),
             growth: if self.extensions().are_bounded() { GrowthRule::Impossible } else { GrowthRule::Stop },
-            settled: self.shape.settled(),
+            start: Start { settled: self.shape.settled(), warmup: None },
             // Queues of one's own may be limited too.
             extra: ExtensionTally::new(
                 self.limit.is_some() || W::LIMITED && self.classes.is_empty(),
@@ -249,6 +255,22 @@ impl<P: Policy, C: CostModel, W: Waiting<Job = Packet>, S: ServiceDistribution> 
         let faults = Faults::default();
         let mut arrivals = CheckedArrivals::new(arrivals, self.shape.streams, &faults);
         self.perform(Traced { feed: Feed::new(&mut arrivals), packets, see }, &faults)
+    }
+
+    /// Simulates until `see` breaks or no more packets arrive, and shows it every arrival, loss and finished packet in order of
+    /// time.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn events(
+        &self,
+        arrivals: &mut dyn Arrivals,
+        see: &mut dyn FnMut(SimulationEvent) -> ControlFlow<()>,
+    ) -> Result<(), SimulationError> {
+        let faults = Faults::default();
+        let mut arrivals = CheckedArrivals::new(arrivals, self.shape.streams, &faults);
+        let mut watcher = EventWatcher { see, goes_on: ControlFlow::Continue(()) };
+        self.perform(Watched { feed: Feed::new(&mut arrivals), watcher: &mut watcher }, &faults)
     }
 
     fn extensions(&self) -> Extensions<'_> {

@@ -40,14 +40,14 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    pub(super) fn new(shape: Shape) -> Self {
+    pub(super) fn new(shape: Shape, warmup: Option<u64>) -> Self {
         Self {
             processors: f64::from(shape.processors),
             lines: shape.processors.max(shape.stacks),
             latest: [[0.0; 3]; BLOCK],
             unread: 0,
             read_after: BLOCK,
-            packets: BatchMeans::default(),
+            packets: BatchMeans::default().with_warmup(warmup),
             delays: Quantiles::default(),
             backlog: Backlog::default(),
             streams: vec![(0, 0.0); shape.streams as usize],
