@@ -2,6 +2,7 @@
 
 mod compare;
 mod disturbed;
+mod extensions;
 mod live;
 mod options;
 mod reproduce;

@@ -161,22 +161,30 @@ impl<'a, P: Policy, W: Waiting<Job = Packet>, F: ModelFeatures> System<'a, P, W,
     /// Handles the [next event](Self::next_event). `None` if that event finishes no packet.
     #[inline(always)]
     pub fn step(&mut self) -> Option<Finished> {
-        let (cpu, now) = self.completions.first();
-        // Of events at the same time, a request comes last, as an arrival does.
-        if F::EFFECTS
-            && self.beyond.next_request() < now
-            && self.unreported.front().is_none_or(|unreported| self.beyond.next_request() < unreported.at)
-        {
-            let request = self.beyond.request()?;
+        if let Some(request) = self.take_request() {
             self.arrive(request);
             return None;
         }
+        let (cpu, now) = self.completions.first();
         if F::EFFECTS && self.unreported.front().is_some_and(|unreported| unreported.at.0 <= now.0) {
             let seen = self.unreported.pop_front()?;
             self.see(seen);
             return None;
         }
         self.complete(cpu, now)
+    }
+
+    /// Takes the request of a closed loop, if that is the next event; it has yet to [arrive](Self::arrive). Of events at the
+    /// same time a request comes last, as an arrival does.
+    #[inline(always)]
+    pub fn take_request(&mut self) -> Option<Packet> {
+        if !F::EFFECTS {
+            return None;
+        }
+        let request = self.beyond.next_request();
+        let (_, completion) = self.completions.first();
+        let others = self.unreported.front().map_or(completion, |it| Nanos(it.at.0.min(completion.0)));
+        if request < others { self.beyond.request() } else { None }
     }
 
     /// `cpu` completes what it is doing. `None` if the packet's memory must first migrate to be released.
