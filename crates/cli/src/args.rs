@@ -5,6 +5,7 @@ pub(crate) mod applied;
 pub(crate) mod capacity;
 pub(crate) mod cluster;
 pub(crate) mod compare;
+mod distribution;
 pub(crate) mod given;
 pub(crate) mod host;
 pub(crate) mod layout;

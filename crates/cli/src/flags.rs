@@ -4,7 +4,7 @@ use crate::misuse::misuse;
 use warmcore_units::Fault;
 
 /// The fields whose flags are not called like the field, tables being left out.
-const FLAGS: [(&str, &str); 9] = [
+const FLAGS: [(&str, &str); 12] = [
     ("payload-bytes", "payload"),
     ("reply-bytes", "reply"),
     ("rate-per-s", "rate"),
@@ -14,10 +14,14 @@ const FLAGS: [(&str, &str); 9] = [
     ("process.trace.file", "trace"),
     ("process.trace.time-scale", "time-scale"),
     ("process", "process"),
+    ("limit", "queue-limit"),
+    ("scope", "queue-scope"),
+    ("distribution", "service"),
 ];
 
 /// The tables of a document, which flags do not name.
-const TABLES: [&str; 7] = ["axes.", "effects.", "live.", "prediction.", "run.", "scheduling.", "traffic."];
+const TABLES: [&str; 9] =
+    ["axes.", "effects.", "live.", "prediction.", "queues.", "run.", "scheduling.", "service.", "traffic."];
 
 /// The flag that sets `field` of the document.
 pub(crate) fn flag(field: &str) -> String {
@@ -93,6 +97,12 @@ mod tests {
             ("run.warmup_packets", "warmup-packets"),
             ("effects.checksum_ns_per_byte", "checksum-ns-per-byte"),
             ("traffic.streams", "streams"),
+            ("traffic.process.closed.think_us", "process"),
+            ("service.distribution.erlang", "service"),
+            ("queues.limit", "queue-limit"),
+            ("queues.scope", "queue-scope"),
+            ("priorities", "priorities"),
+            ("speeds", "speeds"),
             ("traffic.batch.mean", "batch"),
             ("traffic.popularity.zipf", "zipf"),
             ("traffic.process.trains.cars", "process"),

@@ -8,9 +8,9 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use warmcore_costs::{Profile, Situation, ThreadStack};
 use warmcore_record::columns::ColumnsError;
 use warmcore_record::{Column, Columns, Estimate};
-use warmcore_scenario::{PacketScenario, Process, ProcessorPolicy};
+use warmcore_scenario::{Extensions, PacketScenario, Process, ProcessorPolicy, Service};
 use warmcore_sim::packet::columns::columns as outcome_columns;
-use warmcore_sim::packet::{Outcome, PairedComparison, PointResult};
+use warmcore_sim::packet::{ExtensionFigures, Outcome, PairedComparison, PointResult};
 use warmcore_units::Nanos;
 use warmcore_workload::{Capture, Popularity};
 
@@ -80,6 +80,14 @@ impl NamedFigures {
         // Where they are given, so that they change nothing elsewhere.
         figures.extend(run.packets.map(|packets| count("fixed_packets", Some(packets))));
         figures.extend(run.warmup_packets.map(|packets| count("fixed_warmup_packets", Some(packets))));
+        // Only where they are given: they are no part of most scenarios.
+        if scenario.service != Service::default() {
+            figures.push(name("service", scenario.service.distribution.name()));
+        }
+        if let Some(limit) = scenario.queues.limit {
+            figures.push(count("queue_limit", Some(limit.into())));
+            figures.push(name("queue_scope", &scenario.queues.scope));
+        }
         Self(figures)
     }
 
@@ -126,6 +134,7 @@ impl NamedFigures {
             count("packets", outcome.map(|outcome| outcome.packets)),
             flag("precise", outcome.is_some_and(Outcome::is_precise)),
         ]);
+        figures.extend(outcome.map(|outcome| of_extensions(&outcome.extensions)).unwrap_or_default());
         Self(figures).followed_by(Self::from_capture(result)).followed_by(Self::from_outcome(result))
     }
 
@@ -288,6 +297,30 @@ impl Value {
         if let Self::Situations(counts) = self { *counts } else { None }
     }
 }
+
+/// What is lost, and the mean delay of each class; nothing where there is no such.
+fn of_extensions(figures: &ExtensionFigures) -> Vec<NamedFigure> {
+    let mut named = Vec::new();
+    if let Some(lost) = figures.lost {
+        named.push(quantity("lost_fraction", "", Some(lost.mean)));
+        named.push(quantity("lost_fraction_half_width", "", lost.half_width));
+    }
+    let classes = CLASS_DELAYS.into_iter().zip(figures.classes.as_slice());
+    named.extend(classes.flat_map(|(names, delay)| time(names, Some(*delay))));
+    named
+}
+
+/// The names of the delays of each class.
+const CLASS_DELAYS: [[&str; 2]; Extensions::MAX_CLASSES] = [
+    ["class_1_delay_us", "class_1_delay_half_width_us"],
+    ["class_2_delay_us", "class_2_delay_half_width_us"],
+    ["class_3_delay_us", "class_3_delay_half_width_us"],
+    ["class_4_delay_us", "class_4_delay_half_width_us"],
+    ["class_5_delay_us", "class_5_delay_half_width_us"],
+    ["class_6_delay_us", "class_6_delay_half_width_us"],
+    ["class_7_delay_us", "class_7_delay_half_width_us"],
+    ["class_8_delay_us", "class_8_delay_half_width_us"],
+];
 
 fn quantity(name: &'static str, unit: &'static str, value: Option<f64>) -> NamedFigure {
     NamedFigure { name, unit, value: Value::Quantity(value.filter(|value| value.is_finite())) }

@@ -3,7 +3,7 @@
 use crate::costs::ChosenProfile;
 use crate::terminal::{OF_THE_SIMULATION, estimate, parts, table};
 use warmcore_costs::Situation;
-use warmcore_scenario::{PacketScenario, ProcessorPolicy, RunLength};
+use warmcore_scenario::{LimitScope, PacketScenario, Process, ProcessorPolicy, RunLength, Service};
 use warmcore_sim::packet::observe::QuantileFigure;
 use warmcore_sim::packet::{Ended, Outcome, PairedComparison, PointResult};
 use warmcore_units::{Estimate, Nanos};
@@ -26,7 +26,8 @@ pub(super) fn summary(
     match &result.outcome {
         None => format!("{host}\n\n{}\n", saturated(result)),
         Some(outcome) => {
-            let figures = figures(result, outcome);
+            let is_closed = matches!(scenario.traffic.process, Process::Closed(_));
+            let figures = figures(result, outcome, is_closed);
             let ended = match &result.capture {
                 Some(_) => replayed(result, outcome, seconds),
                 None => ended(scenario, result, outcome, seconds),
@@ -89,10 +90,46 @@ fn host(scenario: &PacketScenario, result: &PointResult) -> String {
         1.0 => String::new(),
         mean => format!(" in batches of {mean}"),
     };
+    let arriving = match &scenario.traffic.process {
+        Process::Closed(closed) => format!(
+            "{} clients of {} request{} each, which think for {} on average, send {}",
+            scenario.traffic.streams,
+            closed.window,
+            if closed.window == 1 { "" } else { "s" },
+            closed.think,
+            result.rate
+        ),
+        _ => format!("packets arrive at {}{batch} ({process})", result.rate),
+    };
     format!(
-        "{} on {} processor{plural}; packets arrive at {}{batch} ({process})",
-        scenario.scheduling, scenario.processors, result.rate
+        "{} on {} processor{plural}; {arriving}{}",
+        scenario.scheduling,
+        scenario.processors,
+        extensions(scenario)
     )
+}
+
+/// What else goes beyond Salehi 1994, as in `; exponential service times, at most 8 waiting in each queue`.
+fn extensions(scenario: &PacketScenario) -> String {
+    let mut parts = Vec::new();
+    if scenario.service != Service::default() {
+        parts.push(format!("{} service times", scenario.service.distribution.name()));
+    }
+    if let Some(limit) = scenario.queues.limit {
+        let scope = match scenario.queues.scope {
+            LimitScope::Each => "in each queue",
+            LimitScope::Host => "in all queues together",
+        };
+        parts.push(format!("at most {limit} waiting {scope}"));
+    }
+    if !scenario.priorities.is_empty() {
+        parts.push("priorities".to_owned());
+    }
+    if !scenario.speeds.is_empty() {
+        let speeds: Vec<String> = scenario.speeds.iter().map(f64::to_string).collect();
+        parts.push(format!("processors of speed {}", speeds.join(", ")));
+    }
+    if parts.is_empty() { String::new() } else { format!("; {}", parts.join(", ")) }
 }
 
 fn saturated(result: &PointResult) -> String {
@@ -112,12 +149,10 @@ fn saturated(result: &PointResult) -> String {
     )
 }
 
-fn figures(result: &PointResult, outcome: &Outcome) -> String {
+fn figures(result: &PointResult, outcome: &Outcome, is_closed: bool) -> String {
     let quantiles = outcome.quantiles;
     let fairness = outcome.fairness;
-    let percent = outcome.utilisation;
-    let percent =
-        Estimate { mean: percent.mean * 100.0, half_width: percent.half_width.map(|half| half * 100.0) };
+    let percent = percent_of(outcome.utilisation);
     let mut table = table(["", "", "95% ±", "what it is"]);
     let mut row = |name: &str, [mean, half]: [String; 2], meaning: &str| {
         table.add_row([name.to_owned(), mean, half, meaning.to_owned()]);
@@ -127,9 +162,19 @@ fn figures(result: &PointResult, outcome: &Outcome) -> String {
     row("p50", parts(&quantiles.p50), "half of the packets are faster");
     row("p99", parts(&quantiles.p99), "one in a hundred is slower");
     row("p99.9", parts(&quantiles.p999), "one in a thousand is slower");
-    row("utilisation", percents(&percent), "the processors' time that goes into protocol work");
+    row("utilisation", percents(&percent, 1), "the processors' time that goes into protocol work");
     row("throughput", [outcome.throughput.to_string(), String::new()], "packets finished");
-    row("capacity", parts(&result.capacity.rate), "the highest rate at which no queue grows for ever");
+    if let Some(lost) = outcome.extensions.lost {
+        row("lost", percents(&percent_of(lost), 3), "packets that found a full queue; they have no delay");
+    }
+    for (class, delay) in (1..).zip(outcome.extensions.classes.as_slice()) {
+        let meaning =
+            if class == 1 { "mean delay of the most urgent class" } else { "mean delay of that class" };
+        row(&format!("class {class}"), parts(delay), meaning);
+    }
+    if !is_closed {
+        row("capacity", parts(&result.capacity.rate), "the highest rate at which no queue grows for ever");
+    }
     let fair = format!(
         "1 if all streams are treated alike; their means: {} to {}",
         fairness.least, fairness.greatest
@@ -204,11 +249,16 @@ fn ended(scenario: &PacketScenario, result: &PointResult, outcome: &Outcome, sec
     )
 }
 
-fn percents(estimate: &Estimate<f64>) -> [String; 2] {
+/// The same in percent.
+fn percent_of(fraction: Estimate<f64>) -> Estimate<f64> {
+    Estimate { mean: fraction.mean * 100.0, half_width: fraction.half_width.map(|half| half * 100.0) }
+}
+
+fn percents(estimate: &Estimate<f64>, digits: usize) -> [String; 2] {
     let half = match estimate.half_width {
-        Some(half) if half.is_finite() => format!("{half:.1}%"),
+        Some(half) if half.is_finite() => format!("{half:.digits$}%"),
         Some(_) => "unknown".to_owned(),
         None => "none".to_owned(),
     };
-    [format!("{:.1}%", estimate.mean), half]
+    [format!("{:.digits$}%", estimate.mean), half]
 }

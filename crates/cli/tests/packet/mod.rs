@@ -3,6 +3,7 @@
 mod capacity;
 mod compare;
 mod disturbed;
+mod extensions;
 mod live;
 mod observed;
 mod options;
