@@ -194,6 +194,9 @@ struct TrialFigures {
     rate_per_s: f64,
     p99_us: Option<f64>,
     p99_half_width_us: Option<f64>,
+    /// The share of packets that took longer than the limit.
+    slower_share: Option<f64>,
+    slower_share_half_width: Option<f64>,
     packets: u64,
     verdict: LimitVerdict,
 }
@@ -231,6 +234,8 @@ impl From<&RateWithin> for WithinFigures {
             rate_per_s: trial.rate.0,
             p99_us: trial.p99.map(|p99| p99.mean.micros()),
             p99_half_width_us: trial.p99.and_then(|p99| finite(p99.half_width.map(Nanos::micros))),
+            slower_share: trial.slower.map(|share| share.mean),
+            slower_share_half_width: trial.slower.and_then(|share| finite(share.half_width)),
             packets: trial.packets,
             verdict: trial.verdict,
         });

@@ -40,7 +40,7 @@ fn parameter(field: &str) -> Option<String> {
 }
 
 /// What is asked of the simulator beside a scenario, and so is no field of its document.
-const NO_FIELDS: [&str; 4] = ["quantiles", "time_series", "event_packets", "p99_below"];
+const NO_FIELDS: [&str; 5] = ["quantiles", "slower_than", "time_series", "event_packets", "p99_below"];
 
 /// Refuses the value at `fault`, naming the flag beside the field.
 pub(crate) fn refused(fault: &Fault) -> miette::Report {

@@ -13,6 +13,10 @@ pub(crate) struct ObserveArguments {
     #[arg(long, value_name = "P,…", value_delimiter = ',', value_parser = quantity::fraction)]
     pub(crate) quantiles: Vec<f64>,
 
+    /// The share of packets that take longer than this, such as 500us
+    #[arg(long, value_name = "TIME", value_parser = quantity::nanos)]
+    pub(crate) slower_than: Option<f64>,
+
     /// The distributions of delays and service times after the warm-up (with --json or --out)
     #[arg(long)]
     pub(crate) histogram: bool,

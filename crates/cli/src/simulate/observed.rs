@@ -70,6 +70,7 @@ impl<'a> Wanted<'a> {
         let writes = observe.out.is_some();
         let observations = Observations {
             quantiles: observe.quantiles.clone(),
+            slower_than: observe.slower_than.map(Nanos),
             histogram: observe.histogram || writes,
             streams: observe.by_stream,
             window: observe.time_series.map(Nanos),
@@ -147,9 +148,13 @@ impl<'a> Wanted<'a> {
         Ok(format!("\nThe report: {}\n", folder.file(REPORT).display()))
     }
 
-    /// The quantiles asked for, as text.
+    /// The quantiles and the share of slower packets, if they are asked for, as text.
     pub(super) fn in_words(observed: &Observed) -> String {
-        if observed.quantiles.is_empty() { String::new() } else { summary::quantiles(&observed.quantiles) }
+        let quantiles = match observed.quantiles.is_empty() {
+            true => String::new(),
+            false => summary::quantiles(&observed.quantiles),
+        };
+        quantiles + &observed.slower.as_ref().map(summary::slower).unwrap_or_default()
     }
 }
 

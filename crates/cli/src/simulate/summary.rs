@@ -4,7 +4,7 @@ use crate::costs::ChosenProfile;
 use crate::terminal::{OF_THE_SIMULATION, estimate, parts, table};
 use warmcore_costs::Situation;
 use warmcore_scenario::{LimitScope, PacketScenario, Process, ProcessorPolicy, RunLength, Service};
-use warmcore_sim::packet::observe::QuantileFigure;
+use warmcore_sim::packet::observe::{QuantileFigure, SlowerShare};
 use warmcore_sim::packet::{Ended, Outcome, PairedComparison, PointResult};
 use warmcore_units::{Estimate, Nanos};
 
@@ -60,6 +60,16 @@ pub(super) fn difference(against: &Against) -> String {
         relative.mean.abs() * 100.0,
         relative.half_width * 100.0,
         difference.count
+    )
+}
+
+/// The share of packets that take longer than a limit.
+pub(super) fn slower(slower: &SlowerShare) -> String {
+    let half = slower.half_width.map_or_else(|| "unknown".to_owned(), |half| format!("{:.3}%", half * 100.0));
+    format!(
+        "\nSlower than {}: {:.3}% of the packets, ± {half}\n",
+        Nanos(slower.limit_ns),
+        slower.share * 100.0
     )
 }
 

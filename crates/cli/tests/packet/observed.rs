@@ -37,6 +37,8 @@ fn json_has_what_is_asked_for_and_no_other_figure_changes() {
     for counts in [&observed["delays"], &observed["services"], &observed["streams"]] {
         assert_eq!(sum(&counts["packets"]), steady);
     }
+    let slower = json(&point(&["--slower-than", "130us"]), folder.path());
+    assert!((0.3..0.9).contains(&number(&slower["observed"]["slower"], "share")), "{slower}");
     let rows = observed["series"]["start_ns"].as_array().unwrap().len();
     assert!(
         (250..350).contains(&rows) && observed["series"]["utilisation"].as_array().unwrap().len() == rows
@@ -107,6 +109,7 @@ fn what_has_no_effect_or_cannot_be_known_is_refused() {
         (&["--force"], "--force has no effect here"),
         (&["--precision", "1%"], "--precision has no effect here: each run takes exactly --packets"),
         (&["--quantiles", "1.5", "--json"], "--quantiles is 1.5, expected between 0 and 1"),
+        (&["--slower-than=-1us"], "--slower-than is -1000, expected a time of zero or more"),
         (&["--quantiles", "0.99999"], "needs 355556000 packets"),
         (&["--time-series", "1ns", "--json"], "--time-series is 1.00 ns, expected at least"),
         (&["--warmup-packets", "30001"], "--warmup-packets is 30001, expected at most 30000"),

@@ -1,7 +1,8 @@
 //! The highest rate at which one packet in a hundred takes no longer than a given time.
 //!
-//! The delay is compared with the limit at single rates, by runs that grow until the interval of the p99 decides. A rate
-//! is *within* the limit, or *beyond* it, only if the limit is [`CERTAIN`] half-widths away: with at most [`LOOKS`] looks at
+//! At single rates the [share of packets](crate::packet::observe::slower) that take longer than the limit is compared
+//! with one in a hundred, by runs that grow until its interval decides. A rate
+//! is *within* the limit, or *beyond* it, only if that is [`CERTAIN`] half-widths away: with at most [`LOOKS`] looks at
 //! each of some 25 rates, the answer's interval fails in fewer than one search in twenty, even though every look is
 //! a chance to be wrong (a sum of probabilities, Bonferroni 1936). Rates of [a fixed list](LOADS) are tried from the
 //! top, since delays may be long at low rates too, where caches are cold. Between the highest that is within and the
@@ -11,6 +12,7 @@
 //! Delays are taken to rise with the rate between neighbouring rates that were tried.
 
 use crate::packet::capacity::Capacity;
+use crate::packet::observe::Observations;
 use crate::packet::outcome::Ended;
 use crate::packet::point::{Point, PointError};
 use crate::packet::steady::PHASES;
@@ -21,11 +23,13 @@ use warmcore_units::{Estimate, Fault, Nanos, PerSecond};
 
 /// Loads that are tried first, from the top.
 pub const LOADS: [f64; 12] = [0.98, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05];
-/// Half-widths that the p99 is away from the limit where it is decided.
+/// Half-widths that the share of slower packets is away from one in a hundred where it is decided.
 pub const CERTAIN: f64 = 2.0;
 /// Runs at a rate, at most. Each is [`LONGER`] times as long as the one before.
 pub const LOOKS: u32 = 4;
 const LONGER: u64 = 4;
+/// The share of packets that may take longer.
+const ALLOWED: f64 = 0.01;
 /// Packets of the first run: enough to know a p99.
 const FIRST_PACKETS: u64 = 400_000;
 /// The search ends when the interval is this part of the rate.
@@ -51,6 +55,8 @@ pub struct Trial {
     pub rate: PerSecond,
     /// The p99 of the longest run there; `None` if the host is saturated.
     pub p99: Option<Estimate<Nanos>>,
+    /// The share of packets that took longer than the limit there.
+    pub slower: Option<Estimate<f64>>,
     /// Packets of that run.
     pub packets: u64,
     /// What it says.
@@ -183,21 +189,25 @@ impl Search<'_> {
         } else {
             scenario.run.packets = Some(packets);
         }
-        let result = Point::new(&scenario, self.traffic, self.profile)?.result(self.capacity)?;
+        let wanted = Observations { slower_than: Some(self.limit), ..Observations::default() };
+        let point = Point::new(&scenario, self.traffic, self.profile)?;
+        let (result, observed) = point.observe_with(&wanted, self.capacity)?;
         let Some(outcome) = result.outcome else {
-            return Ok(Trial { rate, p99: None, packets: 0, verdict: LimitVerdict::Beyond });
+            return Ok(Trial { rate, p99: None, slower: None, packets: 0, verdict: LimitVerdict::Beyond });
         };
-        let p99 = outcome.quantiles.p99;
-        let (mean, half) = (p99.mean.0, p99.half_width.map_or(f64::INFINITY, |half| half.0));
+        let slower = observed
+            .slower
+            .map(|slower| Estimate::new(slower.share, slower.half_width.unwrap_or(f64::INFINITY)));
+        let (mean, half) = slower.map_or((ALLOWED, f64::INFINITY), |slower| (slower.mean, slower.half()));
         let verdict = if outcome.ended != Ended::FixedLength || !half.is_finite() {
             LimitVerdict::Undecided
-        } else if mean + CERTAIN * half <= self.limit.0 {
+        } else if mean + CERTAIN * half <= ALLOWED {
             LimitVerdict::Within
-        } else if mean - CERTAIN * half > self.limit.0 {
+        } else if mean - CERTAIN * half > ALLOWED {
             LimitVerdict::Beyond
         } else {
             LimitVerdict::Undecided
         };
-        Ok(Trial { rate, p99: Some(p99), packets: outcome.packets, verdict })
+        Ok(Trial { rate, p99: Some(outcome.quantiles.p99), slower, packets: outcome.packets, verdict })
     }
 }

@@ -5,6 +5,7 @@
 //! |---|---|
 //! | [`quantiles`] | any quantile of the delay, or how many packets it would take |
 //! | [`histogram`] | the distributions of delays and service times |
+//! | [`slower`] | the share of packets that take longer than a limit |
 //! | [`streams`] | what each stream experiences |
 //! | [`series`] | what happens in windows of simulated time |
 //! | [`warmup`] | how the delay settles, and where the start was cut |
@@ -19,6 +20,7 @@ pub mod events;
 pub mod histogram;
 pub mod quantiles;
 pub mod series;
+pub mod slower;
 pub mod streams;
 pub mod warmup;
 pub(super) mod watch;
@@ -27,9 +29,11 @@ pub use events::{EventKind, EventTrace};
 pub use histogram::Distribution;
 pub use quantiles::QuantileFigure;
 pub use series::TimeSeries;
+pub use slower::SlowerShare;
 pub use streams::StreamFigures;
 pub use warmup::WarmupSeries;
 
+use crate::packet::capacity::Capacity;
 use crate::packet::host::Packet;
 use crate::packet::outcome::{Ended, Outcome};
 use crate::packet::point::{Point, PointError, PointResult};
@@ -40,10 +44,11 @@ use quantiles::Delays;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use series::{MAX_WINDOWS, Windows};
+use slower::Slower;
 use streams::Streams;
 use warmcore_stats::histogram::Filling;
 use warmcore_stats::stopping::FIRST;
-use warmcore_units::{Fault, Nanos};
+use warmcore_units::{Estimate, Fault, Nanos};
 use warmup::Batches;
 use watch::{Watcher, watch};
 
@@ -53,6 +58,8 @@ use watch::{Watcher, watch};
 pub struct Observations {
     /// Quantiles of the delay, between 0 and 1.
     pub quantiles: Vec<f64>,
+    /// A limit of the delay, to know the share of packets that take longer.
+    pub slower_than: Option<Nanos>,
     /// The distributions of delays and service times.
     pub histogram: bool,
     /// The figures of each stream.
@@ -71,6 +78,9 @@ pub struct Observed {
     /// Quantiles of the delay, as [wanted](Observations::quantiles).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub quantiles: Vec<QuantileFigure>,
+    /// The share of packets that take longer than a limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slower: Option<SlowerShare>,
     /// Delays after the warm-up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delays: Option<Distribution>,
@@ -101,6 +111,11 @@ impl Observations {
     /// Checks what can be known before anything is simulated.
     fn check(&self, point: &Point) -> Result<(), Fault> {
         self.quantiles.iter().try_for_each(|&p| quantiles::check(p, point))?;
+        if let Some(limit) = self.slower_than
+            && !(limit.0 >= 0.0 && limit.0.is_finite())
+        {
+            return Err(Fault::new("slower_than", limit.0, "a time of zero or more"));
+        }
         match self.window {
             Some(window) if !(window.0 > 0.0 && window.0.is_finite()) => {
                 Err(Fault::new("time_series", window.0, "a time above zero"))
@@ -133,6 +148,19 @@ impl Point<'_> {
     pub fn observe(self, wanted: &Observations) -> Result<(PointResult, Observed), PointError> {
         wanted.check(&self)?;
         let capacity = self.capacity()?;
+        self.observe_with(wanted, capacity)
+    }
+
+    /// As [`observe`](Self::observe), on a host with this `capacity`, which may have been measured at another rate.
+    ///
+    /// # Errors
+    /// As [`observe`](Self::observe).
+    pub fn observe_with(
+        self,
+        wanted: &Observations,
+        capacity: Capacity,
+    ) -> Result<(PointResult, Observed), PointError> {
+        wanted.check(&self)?;
         let (point, state) = self.state(&capacity)?;
         let result = point.result_of(capacity, state.as_ref().map(|state| state.outcome));
         let observed = match &state {
@@ -183,6 +211,7 @@ impl Point<'_> {
             extent,
             finished: 0,
             delays: (!wanted.quantiles.is_empty()).then(Delays::default),
+            slower: wanted.slower_than.map(|limit| Slower::new(limit, extent)),
             histograms: wanted.histogram.then(Default::default),
             streams: wanted.streams.then(|| Streams::new(host.shape.streams, extent, runs)),
             windows: wanted.window.map(|window| Windows::new(window, host.shape.processors)),
@@ -199,6 +228,7 @@ struct Run {
     extent: RunExtent,
     finished: u64,
     delays: Option<Delays>,
+    slower: Option<Slower>,
     /// Of delays and service times.
     histograms: Option<[Filling; 2]>,
     streams: Option<Streams>,
@@ -225,6 +255,9 @@ impl Watcher for Run {
         if let Some(delays) = &mut self.delays {
             delays.push(finished.delay().0);
         }
+        if let Some(slower) = &mut self.slower {
+            slower.finishes(finished.delay());
+        }
         if let Some(windows) = &mut self.windows {
             windows.finishes(finished);
         }
@@ -248,6 +281,7 @@ impl Run {
     fn closed(self, replication: u64) -> Observer {
         Observer {
             delays: self.delays.map(|delays| vec![(delays, self.extent.warmup)]).unwrap_or_default(),
+            slower: self.slower.iter().map(Slower::share).collect(),
             histograms: self.histograms.map(|both| both.map(|filling| filling.trimmed().into())),
             streams: self.streams.map(Streams::closed),
             windows: self.windows.map(|windows| windows.series(replication)),
@@ -260,6 +294,8 @@ impl Run {
 struct Observer {
     /// By run, with the warm-up of each.
     delays: Vec<(Delays, u64)>,
+    /// By run.
+    slower: Vec<Estimate<f64>>,
     histograms: Option<[histogram::Counts; 2]>,
     streams: Option<Streams>,
     windows: Option<TimeSeries>,
@@ -270,6 +306,7 @@ impl Observer {
     /// Adds a later run.
     fn merge(&mut self, other: Self) {
         self.delays.extend(other.delays);
+        self.slower.extend(other.slower);
         if let (Some(ours), Some(theirs)) = (&mut self.histograms, other.histograms) {
             ours.iter_mut().zip(&theirs).for_each(|(ours, theirs)| ours.merge(theirs));
         }
@@ -297,8 +334,11 @@ impl Observer {
             None => [None, None],
         };
         let streams = self.streams.map(|streams| streams.figures());
+        let slower = wanted.slower_than.map(|limit| SlowerShare::new(limit, &self.slower));
+        let half_width = |share: SlowerShare| share.half_width.filter(|_| has_intervals);
         Observed {
             quantiles: wanted.quantiles.iter().map(quantile).collect(),
+            slower: slower.map(|share| SlowerShare { half_width: half_width(share), ..share }),
             delays,
             services,
             streams: streams.map(|all| if has_intervals { all } else { all.without_intervals() }),

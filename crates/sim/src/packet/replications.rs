@@ -63,7 +63,7 @@ fn plain(of: Estimate<Nanos>) -> Estimate<f64> {
 }
 
 /// The mean of the runs' estimates.
-fn estimate(runs: &[Estimate<f64>]) -> Estimate<f64> {
+pub(super) fn estimate(runs: &[Estimate<f64>]) -> Estimate<f64> {
     let means: Replications = runs.iter().map(|run| run.mean).collect();
     let Interval { mean, half_width, .. } = means.interval();
     if runs.len() >= ENOUGH {

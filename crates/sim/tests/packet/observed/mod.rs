@@ -32,6 +32,7 @@ fn everything() -> Observations {
         streams: true,
         window: Some(Nanos(10e6)),
         warmup: true,
+        ..Observations::default()
     }
 }
 
@@ -128,6 +129,14 @@ fn intervals_of_a_quantile_hold_that_of_theory() {
         let figure = observed.quantiles[0];
         let (delay, half) = (figure.delay_ns.expect("a delay"), figure.half_width_ns.expect("an interval"));
         let share = |delay: f64| waits_at_most(0.6, delay / SERVICE.0 - 1.0);
+        // The share of slower packets at the quantile is what the quantile says.
+        let wanted = Observations { slower_than: Some(Nanos(delay)), ..Observations::default() };
+        let (_, observed) = observe_with(&scenario, &wanted, &profile).expect("a queue");
+        let slower = observed.slower.expect("wanted");
+        assert!(
+            (slower.share - 0.1).abs() < 5e-3 && slower.half_width.is_some_and(|half| half > 0.0),
+            "{slower:?}"
+        );
         share(delay - half) <= 0.9 && share(delay + half) >= 0.9
     };
     let seeds: Vec<u64> = (0..60).collect();
