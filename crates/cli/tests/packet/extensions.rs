@@ -79,7 +79,7 @@ fn what_goes_beyond_survives_a_document_and_what_does_not_is_left_out_of_it() {
     fs::write(folder.path().join("mine.toml"), &document).unwrap();
     assert_eq!(print(&["simulate", "packet", "--scenario", "mine.toml"]), document);
     let plain = print(&point(&["--rate", "30000"]));
-    for field in ["speeds", "priorities", "[service]", "[queues]"] {
+    for field in ["speeds", "priorities", "[service", "[queues]"] {
         assert!(document.contains(field) && !plain.contains(field), "{field}: {document}");
     }
 }

@@ -26,7 +26,7 @@ fn queue(processors: u32, load: f64) -> PacketScenario {
         rate_per_s: Some(PerSecond(load / SERVICE * 1e9)),
         scheduling: Scheduling { policy: ProcessorPolicy::Mru, ..Scheduling::default() },
         service: Service { distribution: TimeDistribution::Exponential },
-        run: RunLength { precision: 0.01, max_packets: 400_000, replications: 1 },
+        run: RunLength { precision: 0.01, max_packets: 400_000, ..RunLength::default() },
         ..PacketScenario::default()
     }
 }
@@ -155,7 +155,7 @@ fn classes_wait_as_cobham_says() {
         let scenario = PacketScenario {
             priorities: vec![1, 3],
             service: Service { distribution },
-            run: RunLength { precision: 0.005, max_packets: 2_000_000, replications: 1 },
+            run: RunLength { precision: 0.005, max_packets: 2_000_000, ..RunLength::default() },
             ..queue(servers, load)
         };
         let per_server = load / f64::from(servers);
