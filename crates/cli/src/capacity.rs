@@ -3,6 +3,7 @@
 use crate::args::capacity::CapacityPacketArguments;
 use crate::costs::{Chosen, ChosenProfile};
 use crate::json::{self, Versioned};
+use crate::misuse::misuse;
 use crate::terminal::{OF_THE_SIMULATION, estimate, parts, table};
 use crate::unused_options::{check_unused, refuse};
 use crate::{flags, interrupt, point};
@@ -50,6 +51,12 @@ fn scenario(arguments: &CapacityPacketArguments) -> miette::Result<(PacketScenar
     point::set(&mut scenario.processors, arguments.processors);
     scenario.check().map_err(|fault| flags::refused(&fault))?;
     let given = &arguments.point.scenario.given;
+    if scenario.extensions().are_bounded() {
+        return Err(misuse(
+            "a closed loop and limited queues have no highest rate, as no queue grows for ever: expected neither `closed` \
+             traffic nor --queue-limit (in a scenario: `traffic.process`, `queues.limit`)",
+        ));
+    }
     refuse("rate", given.has("rate"), "the highest rate is what is asked for")?;
     let reason = "runs grow until they decide what is asked";
     for option in ["precision", "packets"] {

@@ -47,7 +47,7 @@ use std::sync::Arc;
 use warmcore_costs::CostModel;
 use warmcore_policy::dispatch::{ClassQueues, Layout, PacketQueues, QueueLimit, QueueRules, Waiting};
 use warmcore_policy::{Policy, Queues};
-use warmcore_scenario::{Effects, Extensions, RunLength, Scheduling};
+use warmcore_scenario::{Effects, Extensions, Parallelism, RunLength, Scheduling};
 use warmcore_units::{Fault, Nanos};
 use warmcore_workload::{Arrivals, ClosedLoop, Key, TimeFactors};
 
@@ -147,7 +147,8 @@ impl<P: Policy, C: CostModel, W: Waiting<Job = Packet>, S: ServiceDistribution> 
         self.with(queues, |_| service)
     }
 
-    /// How processing is made parallel, and how threads and memory are organised. Its `policy` is not used, except that the
+    /// How processing is made parallel, and how threads and memory are organised. Under IPS give
+    /// [`queues`](Self::queues)`::<StackQueues<Packet>>()` too. Its `policy` is not used, except that the
     /// order of a global pool of threads depends on it.
     #[must_use]
     pub fn scheduling(self, scheduling: Scheduling) -> Self {
@@ -273,6 +274,19 @@ impl<P: Policy, C: CostModel, W: Waiting<Job = Packet>, S: ServiceDistribution> 
         self.perform(Watched { feed: Feed::new(&mut arrivals), watcher: &mut watcher }, &faults)
     }
 
+    /// Checks that packets wait at independent stacks if there are such, and only then.
+    fn check_queues(&self) -> Result<(), Fault> {
+        let has_stacks = self.scheduling.approach == Parallelism::Ips;
+        if has_stacks == W::HOLDS_STACK {
+            return Ok(());
+        }
+        let expected = match has_stacks {
+            true => "queues in which a packet holds its stack, such as `StackQueues`, or another approach",
+            false => "ips, whose stacks these queues hold, or queues of packets",
+        };
+        Err(Fault::new("scheduling.approach", self.scheduling.approach, expected))
+    }
+
     fn extensions(&self) -> Extensions<'_> {
         Extensions {
             speeds: &self.speeds,
@@ -301,7 +315,7 @@ impl<P: Policy, C: CostModel, W: Waiting<Job = Packet>, S: ServiceDistribution> 
             extensions,
             key: self.key,
         };
-        host.check().map_err(SimulationError::Setting)?;
+        host.check().and_then(|()| self.check_queues()).map_err(SimulationError::Setting)?;
         let policy = CheckedPolicy::new(self.policy.clone(), faults);
         let service = CheckedService::new(self.service.clone(), faults);
         let waiting = (self.queues)(&host.layout(), P::QUEUES);

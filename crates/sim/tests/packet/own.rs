@@ -6,7 +6,7 @@ use core::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use warmcore_costs::{ConstantCost, CostModel, Found, Profile};
-use warmcore_policy::dispatch::{QueueLimit, QueueRules};
+use warmcore_policy::dispatch::{QueueLimit, QueueRules, StackQueues};
 use warmcore_policy::policies::{MostRecentlyUsed, WiredStreams};
 use warmcore_policy::{Decision, Policy, Queues, Request, View};
 use warmcore_scenario::{Effects, Extensions, Parallelism, ProcessorPolicy, Scheduling};
@@ -182,6 +182,11 @@ fn an_impossible_answer_ends_the_run_and_is_named() {
     assert_eq!(field(honest.run(&mut Listed::new(&[(5.0, 2)])).unwrap_err()), "arrivals.stream");
     let slow = Simulation::new(shape, First, cost).speeds([1.0]);
     assert_eq!(field(slow.run(&mut arrivals()).unwrap_err()), "speeds");
+    let ips = Scheduling { approach: Parallelism::Ips, ..Scheduling::default() };
+    let mixed = Simulation::new(shape, First, cost).scheduling(ips);
+    assert_eq!(field(mixed.run(&mut arrivals()).unwrap_err()), "scheduling.approach");
+    let stacks = mixed.queues::<StackQueues<Packet>>().max_packets(10_000);
+    assert!(stacks.run(&mut arrivals()).is_ok());
     let none = Simulation::new(Shape { processors: 0, ..shape }, First, cost);
     assert_eq!(field(none.run(&mut arrivals()).unwrap_err()), "processors");
 }
