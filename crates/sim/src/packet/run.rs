@@ -32,7 +32,7 @@ pub struct Precision {
 impl Precision {
     /// The same for a host with these `extensions`: the times between packets that are processed are those between arrivals
     /// only if none is lost, and none is the request of a client.
-    pub(super) fn of(self, extensions: &Extensions) -> Self {
+    pub(super) fn for_extensions(self, extensions: &Extensions) -> Self {
         let mean_gap = self.mean_gap.filter(|_| !extensions.are_bounded());
         Self { mean_gap, ..self }
     }
@@ -89,7 +89,7 @@ pub(super) fn observe(
 ) -> Replication {
     // As many packets are measured as are left out, at least.
     let settled = settled.max(host.shape.settled()).max(warmup.unwrap_or(0).saturating_mul(2));
-    let precision = precision.of(&host.extensions);
+    let precision = precision.for_extensions(&host.extensions);
     let growth = if host.extensions.are_bounded() { GrowthRule::Impossible } else { growth };
     let extra = ExtensionTally::new(host.extensions.queues.limit.is_some(), &host.extensions);
     let start = Start { settled, warmup };

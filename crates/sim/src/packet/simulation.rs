@@ -215,7 +215,7 @@ impl<P: Policy, C: CostModel, W: Waiting<Job = Packet>, S: ServiceDistribution> 
         let judged = Judged {
             shape: self.shape,
             feed: Feed::new(&mut arrivals),
-            precision: self.precision.of(&self.extensions()),
+            precision: self.precision.for_extensions(&self.extensions()),
             growth: if self.extensions().are_bounded() { GrowthRule::Impossible } else { GrowthRule::Stop },
             start: Start { settled: self.shape.settled(), warmup: None },
             // Queues of one's own may be limited too.
