@@ -52,7 +52,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let simulation = Simulation::new(Shape::square(PROCESSORS), ShortestOf(choices), ConstantCost(SERVICE))
             .service(TimeDistribution::Exponential.factors()?)
             .precision(0.01)
-            .max_packets(300_000);
+            .max_packets(1_000_000);
         let mut arrivals = Poisson::new(rate, PROCESSORS, simulation.key())?;
         let delay = simulation.run(&mut arrivals)?.delay.mean / SERVICE;
         let exact = in_theory(choices, LOAD);
