@@ -61,6 +61,7 @@ warmcore finds out on which processor protocol work should run.
   warmcore machine          show processors, caches and limits
   warmcore host show        show who is on which cpu: interrupts, queues, threads
   warmcore simulate packet --rate 20k       simulate one policy under one kind of traffic
+  warmcore capacity packet --policy mru     find the highest rate that is carried, and what sets it
   warmcore sweep packet --loads 0.1,0.5,0.9 --policies mru,lru,wired    simulate several, and compare
   warmcore run --rate 20k --policy mru      run one policy on this machine, and measure it
   warmcore --help           list all commands

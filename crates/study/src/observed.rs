@@ -176,3 +176,6 @@ fn all_figures(figures: &NamedFigures) -> Section {
         folded: true,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -9,7 +9,7 @@ use warmcore_sim::packet::observe::events::MAX_PACKETS;
 #[derive(Args, Debug, Default)]
 #[command(next_help_heading = "More results")]
 pub(crate) struct ObserveArguments {
-    /// Quantiles of the delay, such as 0.9,0.9999; one that the run is too short for says how many packets it needs
+    /// Quantiles of the delay, such as 0.9,0.999; one that the run is too short for says how many packets it needs
     #[arg(long, value_name = "P,…", value_delimiter = ',', value_parser = quantity::fraction)]
     pub(crate) quantiles: Vec<f64>,
 

@@ -17,7 +17,7 @@ use warmcore_record::{Column, Timeline};
 use warmcore_units::Fault;
 
 /// The most packets of a trace, each of three events.
-pub const MAX_PACKETS: u64 = 10_000_000;
+pub const MAX_PACKETS: u64 = 1_000_000;
 /// A trace ends when this many times its packets are finished, even if some of its own still wait: a queue that
 /// prefers others may never come to them.
 const PATIENCE: u64 = 4;
