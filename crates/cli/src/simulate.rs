@@ -49,7 +49,7 @@ pub(crate) fn run(arguments: &SimulatePacketArguments) -> miette::Result<()> {
 
     let document = toml::to_string(&scenario).into_diagnostic()?;
     let manifest = provenance::from_simulation(profile, scenario.seed, Some(document));
-    wanted.write_events(&point()?, &manifest)?;
+    wanted.write_events(&point()?, &provenance::repeatable(&manifest))?;
     let report = wanted.write_folder(&scenario, &costs, &result, &observed, &manifest)?;
     if !arguments.json {
         let difference = against.map(|against| summary::difference(&against)).unwrap_or_default();

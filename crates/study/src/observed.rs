@@ -12,7 +12,7 @@ use warmcore_record::document::{KeyFigure, ReportVerdict};
 use warmcore_record::table::{Cell, Row};
 use warmcore_record::{Block, Column, Columns, Document, Manifest, Section, Table};
 use warmcore_scenario::PacketScenario;
-use warmcore_sim::packet::observe::QuantileFigure;
+use warmcore_sim::packet::observe::{Distribution, QuantileFigure, StreamFigures, TimeSeries, WarmupSeries};
 use warmcore_sim::packet::{Observed, Outcome, PointResult};
 use warmcore_units::{Estimate, Nanos};
 
@@ -36,11 +36,11 @@ pub fn tables(observed: &Observed) -> Result<Vec<NamedTable>, ColumnsError> {
     let quantiles = &observed.quantiles;
     let all: [Option<Vec<Column>>; 6] = [
         (!quantiles.is_empty()).then(|| QuantileFigure::columns(quantiles)),
-        observed.delays.as_ref().map(|delays| delays.columns()),
-        observed.services.as_ref().map(|services| services.columns()),
-        observed.streams.as_ref().map(|streams| streams.columns()),
-        observed.series.as_ref().map(|series| series.columns()),
-        observed.warmup.as_ref().map(|warmup| warmup.columns()),
+        observed.delays.as_ref().map(Distribution::columns),
+        observed.services.as_ref().map(Distribution::columns),
+        observed.streams.as_ref().map(StreamFigures::columns),
+        observed.series.as_ref().map(TimeSeries::columns),
+        observed.warmup.as_ref().map(WarmupSeries::columns),
     ];
     let named = TABLES.into_iter().zip(all).filter_map(|(name, columns)| Some((name, columns?)));
     named.map(|(name, columns)| Ok(NamedTable { name, columns: Columns::new(columns)? })).collect()
@@ -122,7 +122,6 @@ fn key_figures(outcome: &Outcome) -> Vec<KeyFigure> {
     vec![
         time(outcome.delay, "from arrival to the end of service, on average"),
         time(outcome.quantiles.p99, "one packet in a hundred takes longer"),
-        time(outcome.service, "of it in service, on average"),
         KeyFigure {
             value: format!("{:.1} %", busy.mean * 100.0),
             half_width: busy

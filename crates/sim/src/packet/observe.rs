@@ -282,7 +282,7 @@ impl Run {
         Observer {
             delays: self.delays.map(|delays| vec![(delays, self.extent.warmup)]).unwrap_or_default(),
             slower: self.slower.iter().map(Slower::share).collect(),
-            histograms: self.histograms.map(|both| both.map(|filling| filling.trimmed().into())),
+            histograms: self.histograms.map(|both| both.map(|filling| filling.trimmed())),
             streams: self.streams.map(Streams::closed),
             windows: self.windows.map(|windows| windows.series(replication)),
             batches: self.batches.map(Batches::series),

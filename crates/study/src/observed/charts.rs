@@ -15,11 +15,7 @@ const STEPS: i64 = 160;
 /// The distribution of delays and service times; `None` if it was not observed.
 pub(super) fn distribution(outcome: &Outcome, observed: &Observed) -> Option<Chart> {
     let (delays, services) = (observed.delays.as_ref()?, observed.services.as_ref()?);
-    let marks = [
-        ("mean", outcome.delay.mean),
-        ("p50", outcome.quantiles.p50.mean),
-        ("p99", outcome.quantiles.p99.mean),
-    ];
+    let marks = [("mean", outcome.delay.mean), ("p99", outcome.quantiles.p99.mean)];
     let mark =
         |(label, at): (&str, Nanos)| Mark { label: label.to_owned(), axis: Direction::X, at: at.secs() };
     let per_octave = steps_per_octave([delays, services]);
@@ -84,7 +80,7 @@ pub(super) fn warmup(observed: &Observed) -> Option<Section> {
     let cut = ends
         .filter(|((cut, replication), _)| **cut && **replication == 0)
         .map(|(_, &end)| Nanos(end).secs())
-        .last();
+        .next_back();
     let region = cut.map(|to| Region { label: "left out".to_owned(), from: 0.0, to });
     let left_out = warmup.warmup_packets.first().copied().unwrap_or(0);
     Some(Section {
@@ -127,7 +123,7 @@ pub(super) fn series(observed: &Observed) -> Option<Section> {
     let joined = rows.div_ceil(SHOWN).max(1);
     let parts: Vec<Vec<usize>> =
         (0..rows).collect::<Vec<_>>().chunks(joined).map(<[usize]>::to_vec).collect();
-    let chart = |id: &str, title: &str, axis: Axis, curves: Vec<(&str, Reading)>| {
+    let chart = |id: &str, title: &str, caption: &str, axis: Axis, curves: Vec<(&str, Reading)>| {
         let curve = |(name, read): (&str, Reading)| {
             let point = |part: &Vec<usize>| {
                 let at = Nanos(series.start_ns[part[0]]).secs();
@@ -138,7 +134,7 @@ pub(super) fn series(observed: &Observed) -> Option<Section> {
         Block::Chart(Chart {
             id: id.to_owned(),
             title: title.to_owned(),
-            caption: String::new(),
+            caption: caption.to_owned(),
             x: Axis::linear("simulated time", Unit::seconds()),
             y: axis,
             choices: Vec::new(),
@@ -156,18 +152,21 @@ pub(super) fn series(observed: &Observed) -> Option<Section> {
             chart(
                 "time-delay",
                 "Delay of the packets finished in a window",
+                "From arrival to the end of service.",
                 Axis::linear("delay", Unit::seconds()),
                 vec![("mean", mean_delay), ("longest", longest)],
             ),
             chart(
                 "time-present",
                 "Packets present",
+                "Those that have arrived and are not finished, averaged over the time of a window. If they keep growing, the host does not keep up.",
                 Axis::linear("packets present", Unit::plain("")),
                 vec![("mean over the window", |series, part| Some(mean(&series.mean_present, part)))],
             ),
             chart(
                 "time-rate",
                 "Packets that arrive and are finished",
+                "Where fewer are finished than arrive, packets pile up.",
                 Axis::linear("rate", Unit::per_second()),
                 vec![
                     ("arrivals", |series, part| Some(rate(&series.arrivals, part, series.window_ns))),
@@ -177,6 +176,7 @@ pub(super) fn series(observed: &Observed) -> Option<Section> {
             chart(
                 "time-utilisation",
                 "Utilisation of the processors",
+                "The share of their time in which processors work on packets.",
                 Axis::linear("utilisation", Unit::plain("%")),
                 vec![("all processors", |series, part| Some(mean(&series.utilisation, part) * 100.0))],
             ),
