@@ -25,7 +25,7 @@ use warmcore_units::{Estimate, Fault, Nanos, PerSecond};
 pub const LOADS: [f64; 12] = [0.98, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05];
 /// Half-widths that the share of slower packets is away from one in a hundred where it is decided.
 pub const CERTAIN: f64 = 2.0;
-/// Runs at a rate, at most. Each is [`LONGER`] times as long as the one before.
+/// Runs at a rate, at most. Each is four times as long as the one before.
 pub const LOOKS: u32 = 4;
 const LONGER: u64 = 4;
 /// The share of packets that may take longer.

@@ -1,7 +1,7 @@
 //! What each stream experiences.
 //!
 //! A stream's mean delay is a ratio of sums: of its delays, and of its packets. The run after its warm-up is divided
-//! into [`GROUPS`] groups of equal length, and the interval comes from what the groups differ by (the ratio estimator,
+//! into 20 groups of equal length, and the interval comes from what the groups differ by (the ratio estimator,
 //! Cochran 1977, §2.11). Only five sums for each stream are kept, so a million streams take 64 MB.
 
 use crate::packet::replications::ENOUGH;

@@ -1,6 +1,6 @@
 //! Runs a host and shows every arrival and every finished packet to a watcher.
 //!
-//! The events and their order are those of [`next`](crate::packet::run), which has no watcher and so costs nothing
+//! The events and their order are those of `next` in the module of runs, which has no watcher and so costs nothing
 //! for one. A watcher is called through a pointer: the loop is compiled once for each policy, whatever watches.
 
 use crate::completions::NEVER;
