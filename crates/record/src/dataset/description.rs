@@ -5,7 +5,7 @@ use super::layout::Part;
 use super::row::Head;
 use serde::{Deserialize, Serialize};
 use std::fs;
-use std::path::Path;
+use std::path::{Component, Path};
 use warmcore_files::{LONGEST_DOCUMENT, read as read_file};
 
 /// The version of the manifest that this build reads and writes.
@@ -145,7 +145,12 @@ pub(super) fn read(folder: &Path) -> Result<Option<Description>, DataSetError> {
     let schema = value.get("schema").and_then(serde_json::Value::as_u64);
     match schema {
         Some(schema) if schema == u64::from(SCHEMA) => {
-            serde_json::from_value(value).map(Some).map_err(|error| damaged(error.to_string()))
+            let description: Description =
+                serde_json::from_value(value).map_err(|error| damaged(error.to_string()))?;
+            match description.parts.iter().find(|part| !lies_within(&part.file)) {
+                Some(part) => Err(damaged(format!("the part `{}` is not in the folder", part.file))),
+                None => Ok(Some(description)),
+            }
         }
         Some(schema) => Err(DataSetError::Other {
             path: folder.to_owned(),
@@ -156,6 +161,11 @@ pub(super) fn read(folder: &Path) -> Result<Option<Description>, DataSetError> {
         }),
         None => Err(damaged("it names no schema".to_owned())),
     }
+}
+
+/// Whether the relative path `file` leads nowhere else.
+fn lies_within(file: &str) -> bool {
+    Path::new(file).components().all(|component| matches!(component, Component::Normal(_)))
 }
 
 /// The description of the data set in `folder`, whose files are all there and as they were written.
