@@ -14,6 +14,7 @@ pub enum Model {
     #[default]
     Packet,
     /// Processes in a run queue.
+    #[serde(alias = "run-queue")]
     Runqueue,
     /// A program on a cluster.
     Cluster,
