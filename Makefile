@@ -7,12 +7,13 @@ export RUSTDOCFLAGS := -D warnings
 # Where cargo builds.
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: help study release scx test test-long audit docs bench bench-sim bench-runtime bench-server bench-dispatch bench-transfer bench-cachesim bench-cluster fuzz
+.PHONY: help study release wheel scx test test-long audit docs bench bench-sim bench-runtime bench-server bench-dispatch bench-transfer bench-cachesim bench-cluster fuzz
 
 help:
 	@echo 'make study               measure this machine, predict, write study/report.html'
 	@echo 'make study ARGS=--quick  the same within a minute; ARGS is passed to `warmcore study`'
 	@echo 'make release             an archive for other machines in target/: binary, completions, manual pages, book, licences'
+	@echo 'make wheel               the Python package for CPython 3.10 and later, in target/wheels'
 	@echo 'make scx                 the program that loads a scheduler into the kernel; needs clang 16 and libelf'
 	@echo 'make test                format, lints, docs, tests, licences, packages, the report in a browser'
 	@echo 'make test-long           what takes longer: fuzzing, loom, schedules, Miri, races, faults, soak, calibrations and studies that must agree,'
@@ -38,6 +39,10 @@ release:
 	cargo build --release --locked --package warmcore-cli
 	@scripts/make-release $(TARGET)/release/warmcore $(TARGET)
 
+wheel:
+	@scripts/install-toolchain
+	@scripts/check-wheel --build $(TARGET)/wheels
+
 scx:
 	@scripts/install-toolchain
 	cargo build --release --locked --package warmcore-scx
@@ -51,6 +56,7 @@ test:
 	@scripts/timed 'packages' scripts/check-packages
 	@scripts/timed 'building tests' cargo test --locked --no-run
 	@WARMCORE_SOAK_SECONDS=20 scripts/timed 'tests' cargo test --locked
+	@scripts/timed 'Python package' scripts/check-wheel
 	@scripts/timed 'kernel' scripts/check-kernel --short
 	@WARMCORE_SCHEDULES=100000 WARMCORE_SCHEDULE_SECONDS=15 scripts/timed 'schedules' scripts/check-schedules
 

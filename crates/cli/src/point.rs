@@ -11,7 +11,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use warmcore_scenario::document::Checked;
 use warmcore_scenario::traffic::TraceFile;
-use warmcore_scenario::{OpenTraffic, PacketScenario, Process, ProfileSource, TrafficError};
+use warmcore_scenario::{OpenTraffic, PacketScenario, Process, TrafficError};
 use warmcore_sim::packet::PointError;
 use warmcore_units::PerSecond;
 use warmcore_workload::{ImpossibleArrivals, Popularity};
@@ -45,15 +45,8 @@ pub(crate) fn from_flags(arguments: &ScenarioArguments) -> miette::Result<Packet
 
 /// The scenario at `path`. The files it names are relative to its folder, which is put before their paths.
 fn read(path: &Path) -> miette::Result<PacketScenario> {
-    let mut scenario: PacketScenario = documents::read(path)?;
-    let folder = path.parent().unwrap_or(Path::new(""));
-    if let ProfileSource::File(file) = &mut scenario.profile {
-        *file = folder.join(&*file);
-    }
-    if let Process::Trace(trace) = &mut scenario.traffic.process {
-        trace.file = folder.join(&trace.file);
-    }
-    Ok(scenario)
+    let scenario: PacketScenario = documents::read(path)?;
+    Ok(scenario.with_files_below(path.parent().unwrap_or(Path::new(""))))
 }
 
 pub(crate) fn set<T>(field: &mut T, flag: Option<T>) {

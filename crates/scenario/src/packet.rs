@@ -9,6 +9,7 @@ use crate::profile_source::ProfileSource;
 use crate::scheduling::{Parallelism, Scheduling};
 use crate::traffic::{Process, Traffic};
 use serde::{Deserialize, Serialize};
+use std::path::Path;
 use std::str::FromStr;
 use warmcore_units::{Fault, PerSecond};
 
@@ -182,6 +183,19 @@ impl Checked for PacketScenario {
 }
 
 impl PacketScenario {
+    /// The same scenario, read from a document in `folder`: the files that it names are relative to that, which is put
+    /// before their paths.
+    #[must_use]
+    pub fn with_files_below(mut self, folder: &Path) -> Self {
+        if let ProfileSource::File(file) = &mut self.profile {
+            *file = folder.join(&*file);
+        }
+        if let Process::Trace(trace) = &mut self.traffic.process {
+            trace.file = folder.join(&trace.file);
+        }
+        self
+    }
+
     /// Checks that runs are long enough for the number of streams. A trace is always simulated completely.
     ///
     /// # Errors
@@ -244,7 +258,6 @@ impl RunLength {
 mod tests {
     use super::*;
     use crate::document::parse;
-    use std::path::Path;
 
     #[test]
     fn an_empty_document_is_the_default_and_a_full_one_survives_a_round_trip() {

@@ -282,14 +282,16 @@ fn name<T: Serialize + ?Sized>(name: &'static str, value: &T) -> NamedFigure {
 }
 
 /// Whether the host is saturated; `None` where that is not decided.
-fn is_saturated(result: &PointResult) -> Option<bool> {
+#[must_use]
+pub fn is_saturated(result: &PointResult) -> Option<bool> {
     let is_decided =
         result.capture.is_some() || result.outcome.is_none_or(|outcome| outcome.steady().is_some());
     is_decided.then(|| result.is_overloaded())
 }
 
 /// Why the simulation of a point ended, as a word for programs. A saturated point has no `outcome`.
-pub(crate) fn ended(outcome: Option<&Outcome>) -> String {
+#[must_use]
+pub fn ended(outcome: Option<&Outcome>) -> String {
     outcome.map_or("saturated".to_owned(), |outcome| Name(&outcome.ended).to_string())
 }
 

@@ -3,11 +3,13 @@
 use super::{Process, Traffic};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use warmcore_files::{LONGEST_CAPTURE, read};
 use warmcore_units::{Fault, PerSecond, StreamId};
 use warmcore_workload::trace::check_time_scale;
 use warmcore_workload::{
-    Arrivals, Constant, ImpossibleArrivals, Key, Marks, Modulated, Periodic, Poisson, SelfSimilar,
+    Arrival, Arrivals, Constant, ImpossibleArrivals, Key, Marks, Modulated, Periodic, Poisson, SelfSimilar,
     StreamChoice, Trace, TraceError, Trains, WithDirections, WithSizes,
 };
 
@@ -17,6 +19,20 @@ use warmcore_workload::{
 pub struct OpenTraffic {
     traffic: Traffic,
     trace: Option<Trace>,
+    /// Once set, no more packets arrive.
+    stop: Option<Arc<AtomicBool>>,
+}
+
+/// A source that ends early once `stop` is set.
+struct Stoppable {
+    source: Box<dyn Arrivals>,
+    stop: Arc<AtomicBool>,
+}
+
+impl Arrivals for Stoppable {
+    fn fill(&mut self, block: &mut [Arrival]) -> usize {
+        if self.stop.load(Ordering::Relaxed) { 0 } else { self.source.fill(block) }
+    }
 }
 
 /// The traffic cannot be generated as described.
@@ -63,7 +79,7 @@ impl OpenTraffic {
             Process::Trace(trace) => Some(read_trace(&trace.file)?),
             _ => None,
         };
-        Ok(Self { traffic: traffic.clone(), trace })
+        Ok(Self { traffic: traffic.clone(), trace, stop: None })
     }
 
     pub(super) fn generated(traffic: &Traffic) -> Result<Self, TrafficError> {
@@ -71,7 +87,14 @@ impl OpenTraffic {
         if let Process::Trace(_) = traffic.process {
             return Err(Fault::new("process", "trace", "a generated process: no file is read here").into());
         }
-        Ok(Self { traffic: traffic.clone(), trace: None })
+        Ok(Self { traffic: traffic.clone(), trace: None, stop: None })
+    }
+
+    /// The same traffic, of which no more packets arrive once `stop` is set: every run on it then ends within
+    /// moments, and what it came to means nothing.
+    #[must_use]
+    pub fn stopped_by(self, stop: Arc<AtomicBool>) -> Self {
+        Self { stop: Some(stop), ..self }
     }
 
     /// How many streams there are.
@@ -146,6 +169,9 @@ impl OpenTraffic {
         }
         if self.traffic.send_fraction > 0.0 {
             source = Box::new(WithDirections::new(source, self.traffic.send_fraction, key)?);
+        }
+        if let Some(stop) = &self.stop {
+            source = Box::new(Stoppable { source, stop: Arc::clone(stop) });
         }
         Ok(source)
     }

@@ -177,3 +177,16 @@ fn an_unusable_trace_is_refused_with_its_file_and_the_reason() {
     let error = trace(file, 1.0).open().unwrap().source(PerSecond(0.0), KEY).err().expect("refused");
     assert!(error.to_string().contains("rate of 0 per second"), "{error}");
 }
+
+#[test]
+fn no_more_packets_arrive_once_traffic_is_stopped() {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    let stop = Arc::new(AtomicBool::new(false));
+    let traffic = Traffic::default().generated().unwrap().stopped_by(Arc::clone(&stop));
+    let mut source = traffic.source(RATE, KEY).unwrap();
+    let mut block = [Arrival::default(); 8];
+    assert_eq!(source.fill(&mut block), 8);
+    stop.store(true, Ordering::Relaxed);
+    assert_eq!(source.fill(&mut block), 0);
+}
