@@ -1,7 +1,7 @@
 //! Reading a user's TOML document. An error states the file, the line, the field, what was found and what
 //! was expected.
 
-pub use crate::wording::plain;
+use crate::wording::plain;
 use crate::{LONGEST_DOCUMENT, read_text};
 use std::io;
 use std::ops::Range;

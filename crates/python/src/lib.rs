@@ -5,6 +5,7 @@
 //! | [`document`] | scenarios as JSON, which Python's objects hold, and as TOML |
 //! | [`simulate`] | one scenario to its figures and tables |
 //! | [`figures`] | what a simulation says, by name and unit |
+//! | [`sweep`] | grids, their rows and their data sets |
 //! | [`table`] | tables that other programs read through Arrow's C stream, without copying |
 //! | [`interruptible`] | work without the interpreter's lock that Ctrl-C ends |
 //! | [`failure`] | the one map from errors to Python's exceptions |
@@ -17,6 +18,7 @@ mod failure;
 mod figures;
 mod interruptible;
 mod simulate;
+mod sweep;
 mod table;
 
 use pyo3::prelude::*;
@@ -28,6 +30,8 @@ mod _native {
     use super::document::{of_toml, part, scenario, to_toml};
     #[pymodule_export]
     use super::simulate::simulate;
+    #[pymodule_export]
+    use super::sweep::{DataSet, Plan, grid, manifest};
     #[pymodule_export]
     use super::table::Table;
 

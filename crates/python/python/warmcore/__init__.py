@@ -17,14 +17,17 @@ from ._native import Table
 from ._scenarios import *  # noqa: F403
 from ._scenarios import __all__ as _scenarios_all
 from ._simulate import simulate
-from .errors import Error, ProfileError, ScenarioError, TrafficError
+from .errors import DataSetError, Error, ProfileError, ScenarioError, SchedulerError, SweepError, TrafficError
 from .result import ClusterResult, Estimate, PacketResult, Result, RunQueueResult, to_pandas, to_polars
+from .sweeping import Grid, Sweep, open_dataset, sweep
 
 __all__ = [
     "ClusterResult",
+    "DataSetError",
     "Document",
     "Error",
     "Estimate",
+    "Grid",
     "PacketResult",
     "Part",
     "ProfileError",
@@ -32,10 +35,15 @@ __all__ = [
     "RunQueueResult",
     "Scenario",
     "ScenarioError",
+    "SchedulerError",
+    "Sweep",
+    "SweepError",
     "Table",
     "TrafficError",
     "__version__",
+    "open_dataset",
     "simulate",
+    "sweep",
     "to_pandas",
     "to_polars",
 ]

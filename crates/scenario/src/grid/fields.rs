@@ -2,7 +2,7 @@
 
 use super::LOAD;
 use super::model::Model;
-use crate::document::plain;
+use warmcore_files::wording::plain;
 use toml::{Table, Value};
 use warmcore_units::Fault;
 use warmcore_units::spelling::nearest;

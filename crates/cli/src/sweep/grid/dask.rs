@@ -23,7 +23,7 @@ pub(super) fn run(
     let python = engine.python.as_deref().unwrap_or(Path::new("python3"));
     check(python)?;
     let mut command = Command::new(python);
-    command.args(["-m", "warmcore.sweep", "-", "--dask", address, "--out"]).arg(&output.out);
+    command.args(["-m", "warmcore.sweeping", "-", "--dask", address, "--out"]).arg(&output.out);
     command.args(["--timeout", &engine.dask_timeout.unwrap_or(WAIT_S).to_string()]);
     command.args(engine.partition_by.iter().flat_map(|field| ["--partition-by", field]));
     for (flag, is_given) in [("--resume", output.resume), ("--force", output.force), ("--json", output.json)] {
@@ -31,7 +31,7 @@ pub(super) fn run(
     }
     // Ctrl-C goes to both; the child cancels its tasks and keeps what is finished, and this process waits for that.
     interrupt::catch()?;
-    messages::detail(format_args!("running {} -m warmcore.sweep", python.display()));
+    messages::detail(format_args!("running {} -m warmcore.sweeping", python.display()));
     let unable = || format!("cannot run {}", python.display());
     let mut child = command.stdin(Stdio::piped()).spawn().into_diagnostic().wrap_err_with(unable)?;
     if let Some(mut input) = child.stdin.take() {
@@ -48,7 +48,7 @@ pub(super) fn run(
 
 /// Whether `python` has this program's package, and what else it needs.
 fn check(python: &Path) -> miette::Result<()> {
-    let script = "import distributed, warmcore, warmcore.sweep; print(warmcore.__version__)";
+    let script = "import distributed, warmcore, warmcore.sweeping; print(warmcore.__version__)";
     let found = Command::new(python).args(["-c", script]).stdin(Stdio::null()).output();
     let found = found.into_diagnostic().wrap_err_with(|| {
         format!("--dask: cannot run {}: name a Python with --python", python.display())
