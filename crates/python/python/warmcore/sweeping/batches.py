@@ -19,24 +19,25 @@ TAIL_SHARE = 0.01
 SHORTEST_TASK_S = 0.2
 #: A task lasts at most so many times what the scheduler needs: what a dead worker takes with it is done again.
 LONGEST_TASKS = 4
-#: Near the end of a sweep tasks get shorter, down to this many seconds.
-LAST_TASK_S = 0.02
+#: Near the end of a sweep tasks get shorter, down to this part of what the scheduler needs.
+LAST_SHARE = 0.5
 #: The most points of a task: its result is about as many half kilobytes.
 MOST_POINTS = 4096
 
 
-def task_seconds(total_s: float, workers: int, overhead_s: float = TASK_OVERHEAD_S) -> float:
-    """How long a task is to last, in seconds, where all points take ``total_s`` on ``workers`` processors.
+def task_seconds(left_s: float, workers: int, overhead_s: float = TASK_OVERHEAD_S, all_s: float | None = None) -> float:
+    """How long the next task is to last, in seconds, where what is left takes ``left_s`` on one processor, and all took ``all_s``.
 
     The scheduler bounds it from below: ``workers / task_seconds`` tasks end in a second. The end of the sweep bounds it from
     above: then some workers have a task while others have none left. Where both cannot be had, the scheduler decides.
     """
     workers = max(workers, 1)
     least = max(workers * overhead_s / SCHEDULER_SHARE, SHORTEST_TASK_S)
-    tail = min(TAIL_SHARE * total_s / workers, LONGEST_TASKS * least)
-    # Little work for each worker: still several tasks, so that none waits for another's last.
-    few = max(total_s / workers / 4, LAST_TASK_S)
-    return min(max(least, tail), few)
+    tail = min(TAIL_SHARE * left_s / workers, LONGEST_TASKS * least)
+    # Little work for each worker: still several tasks, so that none waits for another's last; but not so many that the
+    # scheduler is what all wait for.
+    shortest = min(LAST_SHARE * least, (left_s if all_s is None else all_s) / workers)
+    return min(max(least, tail), max(left_s / workers / 4, shortest))
 
 
 class Batcher:
@@ -44,11 +45,13 @@ class Batcher:
 
     Args:
         points: The points' indices in the order in which to begin them, and what each may take, in seconds.
+        task_s: How long each task is to last; :func:`task_seconds` by default.
     """
 
-    def __init__(self, points: Iterable[tuple[int, float]]) -> None:
+    def __init__(self, points: Iterable[tuple[int, float]], task_s: float | None = None) -> None:
+        self._task_s = task_s
         self._points = deque(points)
-        self._left_s = sum(seconds for _, seconds in self._points)
+        self._left_s = self._all_s = sum(seconds for _, seconds in self._points)
         self._estimated_s = 0.0
         self._measured_s = 0.0
 
@@ -72,7 +75,8 @@ class Batcher:
 
     def take(self, workers: int, overhead_s: float = TASK_OVERHEAD_S) -> tuple[list[int], float]:
         """The next task for one of ``workers``: its points, and their estimated seconds."""
-        target = task_seconds(self.left_s, workers, overhead_s) / max(self.factor, 1e-9)
+        wanted = self._task_s or task_seconds(self.left_s, workers, overhead_s, self._all_s * self.factor)
+        target = wanted / max(self.factor, 1e-9)
         batch: list[int] = []
         seconds = 0.0
         while self._points and len(batch) < MOST_POINTS and (not batch or seconds + self._points[0][1] <= target):

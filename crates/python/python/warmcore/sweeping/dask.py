@@ -20,6 +20,8 @@ from ..errors import Error, SchedulerError, SweepError
 from .batches import Batcher
 from .engine import Done
 
+#: The version that workers must have.
+VERSION = _native.VERSION
 #: Tasks under way for each thread of the workers: one runs, the others wait there for it to end.
 _UNDER_WAY = 3
 #: How often the scheduler's state is looked at while no task ends, in seconds.
@@ -100,7 +102,7 @@ class _Tasks:
     def submit(self, indices: list[int], estimated_s: float, tries: int | None = None) -> None:
         """Hands a task over. Earlier ones go first."""
         future = self._client.submit(
-            run_batch, _native.VERSION, self._text, indices, pure=False, priority=-self._number, retries=self._retries
+            run_batch, VERSION, self._text, indices, pure=False, priority=-self._number, retries=self._retries
         )
         self._number += 1
         self.waiting[future] = (indices, estimated_s, self._retries if tries is None else tries)

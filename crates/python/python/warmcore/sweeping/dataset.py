@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _native
 from .._optional import optional
+from .engine import Times
 
 if TYPE_CHECKING:
     import pandas
@@ -29,7 +30,11 @@ class Sweep:
     columns. Any tool that reads Parquet reads the folder.
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    #: What sweeping took; ``None`` of a data set that was opened.
+    times: Times | None
+
+    def __init__(self, path: str | os.PathLike[str], times: Times | None = None) -> None:
+        self.times = times
         self._path = pathlib.Path(path)
         self._manifest: dict[str, Any] = json.loads(_native.manifest(os.fspath(path)))
 

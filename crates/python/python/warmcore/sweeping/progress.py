@@ -34,13 +34,12 @@ class Progress:
         if self._is_drawn:
             print(file=sys.stderr)
 
-    def set(self, done: int, part: float, part_before: float = 0.0) -> None:
-        """``done`` points are finished, and ``part`` (0 to 1) of the work; ``part_before`` was so when this process began."""
+    def set(self, done: int, part: float) -> None:
+        """``done`` points are finished, and ``part`` (0 to 1) of what this process had to do."""
         if self._watch is None:
             return
         elapsed = time.monotonic() - self._began
-        new = part - part_before
-        left = elapsed * (1.0 - part) / new if new > 0.01 else None
+        left = elapsed * (1.0 - part) / part if part > 0.01 else None
         self._watch(done, self._total, left)
 
     def _draw(self, done: int, total: int, left: float | None) -> None:

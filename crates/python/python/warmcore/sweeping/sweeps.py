@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,7 +14,7 @@ from ..errors import SweepError
 from . import dask, local
 from .batches import Batcher
 from .dataset import Sweep
-from .engine import Done
+from .engine import Done, Times
 from .grid import Grid
 from .progress import Progress, Watch
 
@@ -84,19 +85,24 @@ def sweep(
         batcher = Batcher(points)
         done = local.run(plan, batcher, jobs) if client is None else dask.run(client, plan, batcher, retries, timeout)
         with contextlib.closing(done), Progress(progress, len(plan)) as shown:
-            _keep(done, rows, batcher, shown)
+            times = _keep(done, rows, batcher, shown)
         rows.finish()
-    return Sweep(path)
+    return Sweep(path, times)
 
 
-def _keep(done: Iterator[Done], rows: _native.DataSet, batcher: Batcher, shown: Progress) -> None:
+def _keep(done: Iterator[Done], rows: _native.DataSet, batcher: Batcher, shown: Progress) -> Times:
     """Adds what is done to the data set, as it comes."""
     total_s = batcher.left_s
     estimated_s = 0.0
     known = rows.known()
+    times = Times()
+    began = time.monotonic()
     for task in done:
         rows.add(task.rows)
+        times.add(task)
         batcher.measured(task.estimated_s, task.seconds)
         known += len(task.rows)
         estimated_s += task.estimated_s
         shown.set(known, estimated_s / total_s if total_s > 0.0 else 1.0)
+    times.wall_s = time.monotonic() - began
+    return times
