@@ -65,7 +65,8 @@ def point(task: tuple[str, float, int, int]) -> tuple[float, float]:
 def sweep(points: list[tuple[str, float, int]], packets: int, workers: int) -> float:
     """Simulates all `points`, so many packets each, and returns the seconds that this took."""
     tasks = [(*one, packets) for one in points]
-    with multiprocessing.Pool(workers) as pool:
+    # Not forked: the caller has threads.
+    with multiprocessing.get_context("spawn").Pool(workers) as pool:
         pool.map(point, [("mru", 0.5, 0, 10)] * workers)
         began = time.perf_counter()
         pool.map(point, tasks, chunksize=1)

@@ -24,6 +24,8 @@ from .engine import Done
 VERSION = _native.VERSION
 #: Tasks under way for each thread of the workers: one runs, the others wait there for it to end.
 _UNDER_WAY = 3
+#: How often the scheduler is asked for its workers, in seconds.
+_ASK_S = 1.0
 #: How often the scheduler's state is looked at while no task ends, in seconds.
 _GLANCE_S = 0.25
 
@@ -74,6 +76,11 @@ def connect(engine: Any, timeout: float) -> tuple[Any, bool]:
         if engine.status != "running":
             raise SchedulerError(f"the client's scheduler is gone (its status is {engine.status}): connect a new one")
         return engine, False
+    if not isinstance(engine, str):
+        # A cluster, such as distributed.LocalCluster, knows its scheduler.
+        engine = getattr(engine, "scheduler_address", engine)
+        if not isinstance(engine, str):
+            raise TypeError(f'`engine` is of type {type(engine).__name__}, expected "local", an address, or a Dask client')
     address = "tcp://" + engine.removeprefix("dask://") if engine.startswith("dask://") else engine
     try:
         return distributed.Client(address, timeout=timeout, set_as_default=False), True
@@ -135,17 +142,14 @@ def run(client: Any, plan: _native.Plan, batcher: Batcher, retries: int, timeout
         SweepError: A task was lost more than ``retries`` times.
     """
     tasks = _Tasks(client, plan, retries)
-    seen = time.monotonic()
+    workers = _Workers(client, timeout)
     try:
         while batcher or tasks.waiting:
-            threads = _threads(client)
+            threads = workers.threads()
             while batcher and len(tasks.waiting) < max(_UNDER_WAY * threads, 1):
                 tasks.submit(*batcher.take(threads))
             future = tasks.next(_GLANCE_S)
-            now = time.monotonic()
-            if client.status == "running" and (threads > 0 or future is not None):
-                seen = now
-            elif now - seen > timeout or client.status in ("closed", "closing"):
+            if time.monotonic() - workers.seen > timeout + _ASK_S or client.status in ("closed", "closing"):
                 raise _gone(client, timeout)
             if future is None or future not in tasks.waiting:
                 continue
@@ -183,10 +187,32 @@ def _refuse(future: Any, plan: _native.Plan, indices: list[int], tries: int) -> 
     ) from cause
 
 
-def _threads(client: Any) -> int:
-    """How many tasks the workers run at a time."""
-    workers = client.scheduler_info(n_workers=-1)["workers"].values() if client.status == "running" else ()
-    return sum(worker.get("nthreads", 1) for worker in workers)
+class _Workers:
+    """How many tasks the workers run at a time, asked for now and then."""
+
+    def __init__(self, client: Any, timeout: float) -> None:
+        self._client = client
+        self._timeout = timeout
+        self._asked = -_ASK_S
+        self._threads = 0
+        #: When workers were there last.
+        self.seen = time.monotonic()
+
+    def threads(self) -> int:
+        """Their threads; what it was before if the scheduler does not say."""
+        now = time.monotonic()
+        if now - self._asked < _ASK_S:
+            return self._threads
+        self._asked = now
+        if self._client.status == "running":
+            try:
+                told = self._client.sync(self._client.scheduler.ncores, workers=None, callback_timeout=self._timeout)
+            except (OSError, TimeoutError):  # It is gone, or about to be: what `seen` says decides.
+                return self._threads
+            self._threads = sum(told.values())
+            if self._threads > 0:
+                self.seen = time.monotonic()
+        return self._threads
 
 
 def _gone(client: Any, timeout: float) -> SchedulerError:
