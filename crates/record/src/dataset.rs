@@ -266,12 +266,18 @@ impl DataSet {
         let part = &self.layout.parts()[number];
         let table = rows.into_iter().map(|(row, figures)| (self.leading)(row.into()).followed_by(figures));
         let columns = row::columns(&self.description.columns, table)?;
-        let kept = columns.columns().iter().filter(|column| Some(&column.name) != self.description.partition_by.as_ref());
+        let kept = columns
+            .columns()
+            .iter()
+            .filter(|column| Some(&column.name) != self.description.partition_by.as_ref());
         let columns = Columns::new(kept.cloned().collect())?;
         let file = self.file(part);
         if let Some(folder) = file.parent() {
-            fs::create_dir_all(folder)
-                .map_err(|source| DataSetError::File { step: "create", path: folder.to_owned(), source })?;
+            fs::create_dir_all(folder).map_err(|source| DataSetError::File {
+                step: "create",
+                path: folder.to_owned(),
+                source,
+            })?;
         }
         columns.write_parquet(&file, Existing::Replace, &self.manifest())?;
         drop(journal);

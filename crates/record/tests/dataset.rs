@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::Path;
 use warmcore_record::DataSet;
-use warmcore_record::dataset::{Begin, Cell, Contents, DataSetError, Description, Head, Kind, Layout, Row, inspect};
+use warmcore_record::dataset::{
+    Begin, Cell, Contents, DataSetError, Description, Head, Kind, Layout, Row, inspect,
+};
 
 const ROWS: u32 = 150;
 
@@ -127,7 +129,8 @@ fn what_is_another_data_set_is_refused_and_stays() {
     (0..150).for_each(|number| set.add(number, row(number)).unwrap());
     set.finish().unwrap();
     let before = files(place.path());
-    let refused = |contents, begin| DataSet::open(place.path(), contents, begin).map(drop).unwrap_err().to_string();
+    let refused =
+        |contents, begin| DataSet::open(place.path(), contents, begin).map(drop).unwrap_err().to_string();
     let plain = |grid, version| contents(grid, version, Layout::new(ROWS), None);
     let told = refused(plain("a", "1"), Begin::New);
     assert!(told.contains("has a data set already: resume it"), "{told}");

@@ -130,7 +130,8 @@ impl Checked for Grid {
         Fault::check_schema(self.schema, Self::SCHEMA)?;
         let mut seen = BTreeSet::new();
         for (place, axis) in self.axes.iter().enumerate() {
-            axis.check().map_err(|fault| Fault { field: format!("axes.{place}.{}", fault.field), ..fault })?;
+            axis.check()
+                .map_err(|fault| Fault { field: format!("axes.{place}.{}", fault.field), ..fault })?;
             for field in axis.fields() {
                 if !seen.insert(field) {
                     let found = format!("`{field}`, which an axis before it varies too");

@@ -79,13 +79,21 @@ fn axis(text: &str) -> Result<Axis, String> {
 
 fn range(field: &str, from: &str, rest: &str) -> Result<Axis, String> {
     let (to, count) = rest.split_once('/').map_or((rest, None), |(to, count)| (to, Some(count)));
-    let mut axis = Axis { field: Some(field.to_owned()), from: Some(value(from)), to: Some(value(to)), ..Axis::default() };
+    let mut axis = Axis {
+        field: Some(field.to_owned()),
+        from: Some(value(from)),
+        to: Some(value(to)),
+        ..Axis::default()
+    };
     if let Some(count) = count {
         let (count, spacing) = match count.strip_suffix("log") {
             Some(count) => (count, Spacing::Log),
             None => (count, Spacing::Linear),
         };
-        let number = count.trim().parse().map_err(|_| format!("`{count}` values of a range, expected a whole number"))?;
+        let number = count
+            .trim()
+            .parse()
+            .map_err(|_| format!("`{count}` values of a range, expected a whole number"))?;
         (axis.count, axis.spacing) = (Some(number), Some(spacing));
     }
     Ok(axis)
@@ -140,7 +148,9 @@ mod tests {
 
     #[test]
     fn what_is_no_axis_says_what_one_is() {
-        for text in ["traffic.streams", "=8", "seed=", "seed=3..1", "load=0.1..0.9", "seed=1..2/x", "seed=1,1"] {
+        for text in
+            ["traffic.streams", "=8", "seed=", "seed=3..1", "load=0.1..0.9", "seed=1..2/x", "seed=1,1"]
+        {
             axis(text).expect_err(text);
         }
     }

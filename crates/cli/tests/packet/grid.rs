@@ -37,7 +37,11 @@ fn a_grid_becomes_a_data_set_of_the_same_bytes_on_any_number_of_threads() {
     let swept = json(&["sweep", "grid", "grid.toml", "--out", "one", "--jobs", "1"], folder.path());
     assert_eq!((swept["points"].as_u64(), swept["parts"].as_u64()), (Some(80), Some(2)));
     let output = warmcore(&["sweep", "grid", "grid.toml", "--out", "four", "--jobs", "4"], folder.path());
-    assert!(text(&output.stdout).contains("80 points in 2 files: the data set four"), "{}", text(&output.stderr));
+    assert!(
+        text(&output.stdout).contains("80 points in 2 files: the data set four"),
+        "{}",
+        text(&output.stderr)
+    );
     assert_eq!(files(folder.path(), "one"), files(folder.path(), "four"));
     let names: Vec<String> = files(folder.path(), "one").into_iter().map(|(name, _)| name).collect();
     assert_eq!(names, ["_grid.toml", "_manifest.json", "part-00000.parquet", "part-00001.parquet"]);
@@ -51,8 +55,10 @@ fn a_grid_becomes_a_data_set_of_the_same_bytes_on_any_number_of_threads() {
 #[test]
 fn any_field_of_a_sweep_of_packets_can_be_varied() {
     let folder = tempfile::tempdir().unwrap();
-    let short = ["sweep", "packet", "--profile", "sgi-challenge-xl", "--max-packets", "10000", "--precision", "20%"];
-    let vary = ["--policies", "mru,lru", "--loads", "0.3", "--vary", "traffic.streams=8,64", "--vary", "seed=1..3"];
+    let short =
+        ["sweep", "packet", "--profile", "sgi-challenge-xl", "--max-packets", "10000", "--precision", "20%"];
+    let vary =
+        ["--policies", "mru,lru", "--loads", "0.3", "--vary", "traffic.streams=8,64", "--vary", "seed=1..3"];
     let by = ["--out", "set", "--partition-by", "traffic.streams"];
     let swept = json(&[&short[..], &vary, &by].concat(), folder.path());
     assert_eq!((swept["points"].as_u64(), &swept["partition_by"]), (Some(12), &"traffic.streams".into()));
@@ -60,9 +66,13 @@ fn any_field_of_a_sweep_of_packets_can_be_varied() {
     let grid = fs::read_to_string(folder.path().join("set/_grid.toml")).expect("the document");
     assert!(grid.contains("field = \"scheduling.policy\"") && grid.contains("max_packets = 10000"), "{grid}");
 
-    let refused = |vary: &str| refusal(&[&short[..], &["--rate", "5000", "--vary", vary]].concat(), folder.path());
+    let refused =
+        |vary: &str| refusal(&[&short[..], &["--rate", "5000", "--vary", vary]].concat(), folder.path());
     let told = refused("traffic.strems=8");
-    assert!(told.contains("`traffic.strems` is unknown") && told.contains("the nearest is `traffic.streams`"), "{told}");
+    assert!(
+        told.contains("`traffic.strems` is unknown") && told.contains("the nearest is `traffic.streams`"),
+        "{told}"
+    );
     let told = refused("traffic.streams=8,many");
     assert!(told.contains("`traffic.streams` is \"many\", expected a whole number"), "{told}");
     let told = refused("seed=1..100000000");
@@ -76,7 +86,10 @@ fn what_is_wrong_in_a_grid_is_named_with_its_line() {
     let folder = folder_with_grid(&GRID.replace("\"lru\"", "\"lruu\""));
     let sweep = ["sweep", "grid", "grid.toml", "--out", "set"];
     let told = refusal(&sweep, folder.path());
-    assert!(told.contains("grid.toml:2: not a usable grid: `scheduling.policy` is \"lruu\", expected one of"), "{told}");
+    assert!(
+        told.contains("grid.toml:2: not a usable grid: `scheduling.policy` is \"lruu\", expected one of"),
+        "{told}"
+    );
     fs::write(folder.path().join("grid.toml"), GRID.replace("max_packets", "max_pakets")).unwrap();
     let told = refusal(&sweep, folder.path());
     assert!(told.contains("`run.max_pakets` is unknown") && told.contains("`run.max_packets`"), "{told}");
@@ -121,7 +134,10 @@ fn a_python_that_cannot_sweep_is_named() {
     };
     assert!(told("./none").contains("cannot run ./none"), "{}", told("./none"));
     let bare = told("./bare");
-    assert!(bare.contains("./bare lacks the packages `warmcore` and `distributed` (ModuleNotFoundError"), "{bare}");
+    assert!(
+        bare.contains("./bare lacks the packages `warmcore` and `distributed` (ModuleNotFoundError"),
+        "{bare}"
+    );
     assert!(told("./old").contains("./old has warmcore 0.0.1, expected"), "{}", told("./old"));
     assert!(!folder.path().join("results").exists());
 }

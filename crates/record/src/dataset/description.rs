@@ -67,8 +67,7 @@ impl WrittenPart {
     /// Notes the length and the checksum of the file in `folder`.
     pub(super) fn measure(&mut self, folder: &Path) -> Result<(), DataSetError> {
         let path = folder.join(&self.file);
-        let content =
-            fs::read(&path).map_err(|source| DataSetError::File { step: "read", path, source })?;
+        let content = fs::read(&path).map_err(|source| DataSetError::File { step: "read", path, source })?;
         self.bytes = Some(content.len() as u64);
         self.crc32 = Some(format!("{:08x}", crc32fast::hash(&content)));
         Ok(())
@@ -137,11 +136,15 @@ pub(super) fn read(folder: &Path) -> Result<Option<Description>, DataSetError> {
     if path.symlink_metadata().is_err() {
         return Ok(None);
     }
-    let bytes = read_file(&path, LONGEST_DOCUMENT)
-        .map_err(|source| DataSetError::File { step: "read", path: path.clone(), source })?;
+    let bytes = read_file(&path, LONGEST_DOCUMENT).map_err(|source| DataSetError::File {
+        step: "read",
+        path: path.clone(),
+        source,
+    })?;
     let damaged = |problem: String| DataSetError::Damaged { path: path.clone(), problem };
     // A later version may have other fields: report the version, not the fields.
-    let value: serde_json::Value = serde_json::from_slice(&bytes).map_err(|error| damaged(error.to_string()))?;
+    let value: serde_json::Value =
+        serde_json::from_slice(&bytes).map_err(|error| damaged(error.to_string()))?;
     let schema = value.get("schema").and_then(serde_json::Value::as_u64);
     match schema {
         Some(schema) if schema == u64::from(SCHEMA) => {
@@ -176,7 +179,11 @@ pub fn inspect(folder: &Path) -> Result<Description, DataSetError> {
     let description = read(folder)?.ok_or_else(|| DataSetError::None { path: folder.to_owned() })?;
     if !description.complete {
         let written = description.parts.iter().filter(|part| folder.join(&part.file).is_file()).count();
-        return Err(DataSetError::Unfinished { path: folder.to_owned(), written, parts: description.parts.len() });
+        return Err(DataSetError::Unfinished {
+            path: folder.to_owned(),
+            written,
+            parts: description.parts.len(),
+        });
     }
     description.parts.iter().try_for_each(|part| part.check(folder))?;
     Ok(description)

@@ -52,7 +52,10 @@ impl Layout {
         let mut parts: Vec<Part> = Vec::new();
         for (folder, group) in groups {
             for chunk in group.chunks(each) {
-                parts.push(Part { file: format!("{folder}part-{:05}.parquet", parts.len()), rows: chunk.to_vec() });
+                parts.push(Part {
+                    file: format!("{folder}part-{:05}.parquet", parts.len()),
+                    rows: chunk.to_vec(),
+                });
             }
         }
         let mut part_of = vec![0; rows as usize];
@@ -103,9 +106,13 @@ mod tests {
 
     #[test]
     fn a_partition_has_a_folder_for_each_value() {
-        let layout = Layout::partitioned(4, "traffic.process", |row| ["a", "b/c"][row as usize % 2].to_owned());
+        let layout =
+            Layout::partitioned(4, "traffic.process", |row| ["a", "b/c"][row as usize % 2].to_owned());
         let files: Vec<&str> = layout.parts().iter().map(|part| part.file.as_str()).collect();
-        assert_eq!(files, ["traffic.process=a/part-00000.parquet", "traffic.process=b%2Fc/part-00001.parquet"]);
+        assert_eq!(
+            files,
+            ["traffic.process=a/part-00000.parquet", "traffic.process=b%2Fc/part-00001.parquet"]
+        );
         assert_eq!(layout.parts()[1].rows, [1, 3]);
     }
 }

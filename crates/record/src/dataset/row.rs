@@ -131,7 +131,8 @@ pub fn columns(heads: &[Head], rows: impl Iterator<Item = Row>) -> Result<Column
         }
     }
     let columns = heads.iter().zip(all);
-    let columns = columns.map(|(head, values)| Column { name: head.name.clone(), unit: head.unit.clone(), values });
+    let columns =
+        columns.map(|(head, values)| Column { name: head.name.clone(), unit: head.unit.clone(), values });
     Columns::new(columns.collect())
 }
 
@@ -140,7 +141,9 @@ fn push(values: &mut Values, cell: Cell) {
         (Values::Floats(values), Cell::Float(value)) => values.push(Some(value)),
         (Values::Floats(values), Cell::Integer(value)) => values.push(Some(value as f64)),
         (Values::Integers(values), Cell::Integer(value)) => values.push(Some(value)),
-        (Values::Texts(values), Cell::Text(value)) => values.push(Some(value).filter(|text| !text.is_empty())),
+        (Values::Texts(values), Cell::Text(value)) => {
+            values.push(Some(value).filter(|text| !text.is_empty()))
+        }
         (Values::Flags(values), Cell::Flag(value)) => values.push(Some(value)),
         (Values::Floats(values), _) => values.push(None),
         (Values::Integers(values), _) => values.push(None),

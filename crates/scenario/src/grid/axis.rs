@@ -53,7 +53,10 @@ impl Axis {
     }
 
     /// The axis on which `fields` vary together; each of `rows` holds a value for each of them.
-    pub fn zipped(fields: impl IntoIterator<Item = String>, rows: impl IntoIterator<Item = Vec<Value>>) -> Self {
+    pub fn zipped(
+        fields: impl IntoIterator<Item = String>,
+        rows: impl IntoIterator<Item = Vec<Value>>,
+    ) -> Self {
         let values = rows.into_iter().map(Value::Array).collect();
         Self { fields: fields.into_iter().collect(), values, ..Self::default() }
     }
@@ -113,7 +116,9 @@ impl Axis {
     /// The first field of the axis that cannot be.
     pub(super) fn check(&self) -> Result<(), Fault> {
         match (&self.field, self.fields.len()) {
-            (None, 0) => return Err(Fault::new("field", "missing", "the path of a field, such as `traffic.streams`")),
+            (None, 0) => {
+                return Err(Fault::new("field", "missing", "the path of a field, such as `traffic.streams`"));
+            }
             (Some(_), 1..) => return Err(Fault::new("fields", "given beside `field`", "one of the two")),
             _ => {}
         }
@@ -163,7 +168,11 @@ impl Axis {
         let range = match (from, to, self.count) {
             (&Value::Integer(from), &Value::Integer(to), None) => {
                 if spacing == Spacing::Log {
-                    return Err(Fault::new("count", "missing", "how many values a range by equal ratios has"));
+                    return Err(Fault::new(
+                        "count",
+                        "missing",
+                        "how many values a range by equal ratios has",
+                    ));
                 }
                 if from > to {
                     return Err(Fault::new("to", to, format!("at least {from}, the first value")));
@@ -177,7 +186,8 @@ impl Axis {
                     number.ok_or_else(|| Fault::new(name, value, "a number"))
                 };
                 let (from, to) = (number("from", from)?, number("to", to)?);
-                let count = count.ok_or_else(|| Fault::new("count", "missing", "how many values the range has"))?;
+                let count =
+                    count.ok_or_else(|| Fault::new("count", "missing", "how many values the range has"))?;
                 if count < 2 {
                     return Err(Fault::new("count", count, "at least 2, the first and the last value"));
                 }
@@ -189,7 +199,9 @@ impl Axis {
         };
         match range.len() {
             0..=MAX_VALUES => Ok(range),
-            many => Err(Fault::new("to", format!("the end of {many} values"), format!("at most {MAX_VALUES}"))),
+            many => {
+                Err(Fault::new("to", format!("the end of {many} values"), format!("at most {MAX_VALUES}")))
+            }
         }
     }
 }

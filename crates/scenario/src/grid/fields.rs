@@ -2,8 +2,8 @@
 
 use super::LOAD;
 use super::model::Model;
-use warmcore_files::wording::plain;
 use toml::{Table, Value};
+use warmcore_files::wording::plain;
 use warmcore_units::Fault;
 use warmcore_units::spelling::nearest;
 
@@ -29,7 +29,8 @@ fn set_below(node: &mut Value, path: &str, value: Value) -> Result<(), Fault> {
     match node {
         Value::Table(table) => set(table, path, value),
         Value::Array(array) => {
-            let (first, rest) = path.split_once('.').map_or((path, None), |(first, rest)| (first, Some(rest)));
+            let (first, rest) =
+                path.split_once('.').map_or((path, None), |(first, rest)| (first, Some(rest)));
             let length = array.len();
             let Some(element) = first.parse::<usize>().ok().and_then(|place| array.get_mut(place)) else {
                 let expected = format!("the place of one of the {length} elements, from 0");
@@ -90,7 +91,8 @@ pub(super) fn fault(model: Model, table: &Table, error: &toml::de::Error) -> Fau
     let expected = match quoted(message, "unknown variant `") {
         Some((name, rest)) => {
             let known = names(rest);
-            let hint = nearest(name, known.iter().copied()).map(|nearest| format!("; the nearest is \"{nearest}\""));
+            let hint =
+                nearest(name, known.iter().copied()).map(|nearest| format!("; the nearest is \"{nearest}\""));
             format!("one of {}{}", known.join(", "), hint.unwrap_or_default())
         }
         None => {

@@ -20,7 +20,8 @@ impl Identity {
     #[must_use]
     pub fn new(parts: &[&[u8]]) -> Self {
         let lengths = parts.iter().map(|part| (part.len() as u64).to_le_bytes());
-        let hash = parts.iter().zip(lengths).fold(OFFSET, |hash, (part, length)| over(over(hash, part), &length));
+        let hash =
+            parts.iter().zip(lengths).fold(OFFSET, |hash, (part, length)| over(over(hash, part), &length));
         Self(hash)
     }
 }

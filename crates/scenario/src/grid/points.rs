@@ -13,13 +13,19 @@ pub const MAX_POINTS: u64 = 10_000_000;
 pub(super) fn count(axes: &[Axis]) -> Result<u64, Fault> {
     let mut points: u64 = 1;
     for (place, axis) in axes.iter().enumerate() {
-        let length = axis.len().map_err(|fault| Fault { field: format!("axes.{place}.{}", fault.field), ..fault })?;
+        let length =
+            axis.len().map_err(|fault| Fault { field: format!("axes.{place}.{}", fault.field), ..fault })?;
         points = points.saturating_mul(length);
     }
     if points > MAX_POINTS {
-        let lengths: Vec<String> = axes.iter().filter_map(|axis| Some(axis.len().ok()?.to_string())).collect();
+        let lengths: Vec<String> =
+            axes.iter().filter_map(|axis| Some(axis.len().ok()?.to_string())).collect();
         let found = format!("{} = {points} points", lengths.join(" × "));
-        return Err(Fault::new("axes", found, format!("at most {MAX_POINTS}: give fewer values, or several grids")));
+        return Err(Fault::new(
+            "axes",
+            found,
+            format!("at most {MAX_POINTS}: give fewer values, or several grids"),
+        ));
     }
     Ok(points)
 }
@@ -153,9 +159,8 @@ impl Points {
 fn load_of(value: &Value) -> Result<f64, Fault> {
     let load = value.as_float().or_else(|| value.as_integer().map(|whole| whole as f64));
     let possible = load.filter(|load| (1e-6..=10.0).contains(load));
-    possible.ok_or_else(|| {
-        Fault::new(LOAD, value, "a fraction of the capacity from 0.000001 to 10, such as 0.9")
-    })
+    possible
+        .ok_or_else(|| Fault::new(LOAD, value, "a fraction of the capacity from 0.000001 to 10, such as 0.9"))
 }
 
 #[cfg(test)]

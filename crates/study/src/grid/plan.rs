@@ -224,9 +224,9 @@ impl Plan {
         if let Some(load) = load {
             // The key is the combination: everything but the load.
             let key = toml::to_string(&scenario).unwrap_or_default();
-            let capacity = self.capacities.get(key, || {
-                highest_rate(&scenario, &traffic, &profile).map(|capacity| capacity.rate.mean)
-            });
+            let capacity = self
+                .capacities
+                .get(key, || highest_rate(&scenario, &traffic, &profile).map(|capacity| capacity.rate.mean));
             scenario.rate_per_s = Some(capacity? * load);
         }
         Point::new(&scenario, &traffic, &profile)?.simulate()

@@ -26,7 +26,8 @@ pub(super) fn run(
     command.args(["-m", "warmcore.sweeping", "-", "--dask", address, "--out"]).arg(&output.out);
     command.args(["--timeout", &engine.dask_timeout.unwrap_or(WAIT_S).to_string()]);
     command.args(engine.partition_by.iter().flat_map(|field| ["--partition-by", field]));
-    for (flag, is_given) in [("--resume", output.resume), ("--force", output.force), ("--json", output.json)] {
+    for (flag, is_given) in [("--resume", output.resume), ("--force", output.force), ("--json", output.json)]
+    {
         command.args(is_given.then_some(flag));
     }
     // Ctrl-C goes to both; the child cancels its tasks and keeps what is finished, and this process waits for that.
@@ -42,7 +43,9 @@ pub(super) fn run(
     match status.success() {
         true => Ok(()),
         // What is wrong is on standard error already.
-        false => Err(miette!("the sweep on Dask ended early ({status}); finished points are kept: --resume continues")),
+        false => Err(miette!(
+            "the sweep on Dask ended early ({status}); finished points are kept: --resume continues"
+        )),
     }
 }
 
@@ -50,9 +53,9 @@ pub(super) fn run(
 fn check(python: &Path) -> miette::Result<()> {
     let script = "import distributed, warmcore, warmcore.sweeping; print(warmcore.__version__)";
     let found = Command::new(python).args(["-c", script]).stdin(Stdio::null()).output();
-    let found = found.into_diagnostic().wrap_err_with(|| {
-        format!("--dask: cannot run {}: name a Python with --python", python.display())
-    })?;
+    let found = found
+        .into_diagnostic()
+        .wrap_err_with(|| format!("--dask: cannot run {}: name a Python with --python", python.display()))?;
     let error = String::from_utf8_lossy(&found.stderr);
     let version = String::from_utf8_lossy(&found.stdout);
     match (found.status.success(), version.trim()) {

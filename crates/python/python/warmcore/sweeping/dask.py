@@ -11,7 +11,7 @@ import functools
 import queue
 import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Generator
 from typing import Any
 
 from .. import _native
@@ -132,7 +132,7 @@ class _Tasks:
         self.waiting.clear()
 
 
-def run(client: Any, plan: _native.Plan, batcher: Batcher, retries: int, timeout: float) -> Iterator[Done]:
+def run(client: Any, plan: _native.Plan, batcher: Batcher, retries: int, timeout: float) -> Generator[Done, None, None]:
     """Simulates what ``batcher`` has on the workers of ``client``; gives each task as it is done.
 
     When the caller leaves early, tasks that are under way are cancelled.

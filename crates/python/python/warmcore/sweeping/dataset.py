@@ -15,8 +15,8 @@ from .engine import Times
 if TYPE_CHECKING:
     import pandas
     import polars
-    import pyarrow
-    import pyarrow.dataset
+    import pyarrow  # type: ignore[import-untyped]
+    import pyarrow.dataset  # type: ignore[import-untyped]
 
     from .grid import Grid
 
@@ -92,11 +92,13 @@ class Sweep:
     def to_pandas(self) -> pandas.DataFrame:
         """All rows as a pandas frame."""
         optional("pandas", "pandas")
-        return self.to_arrow().to_pandas()
+        frame: pandas.DataFrame = self.to_arrow().to_pandas()
+        return frame
 
     def to_polars(self) -> polars.DataFrame:
         """All rows as a polars frame."""
-        return optional("polars", "polars").from_arrow(self.to_arrow())
+        frame: polars.DataFrame = optional("polars", "polars").from_arrow(self.to_arrow())
+        return frame
 
     def __repr__(self) -> str:
         return f"<Sweep of {len(self):,} points in {self._path}>"

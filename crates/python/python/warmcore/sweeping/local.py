@@ -6,14 +6,14 @@ import os
 import queue
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 
 from .._native import Plan
 from .batches import Batcher
 from .engine import Done
 
 
-def run(plan: Plan, batcher: Batcher, jobs: int | None) -> Iterator[Done]:
+def run(plan: Plan, batcher: Batcher, jobs: int | None) -> Generator[Done, None, None]:
     """Simulates what ``batcher`` has, ``jobs`` tasks at a time; gives each task as it is done.
 
     When the caller leaves early, no point is begun any more, and those that are under way are waited for.

@@ -91,7 +91,10 @@ fn a_wrong_value_is_refused_with_its_field_and_what_would_be_right() {
     assert!(told.starts_with("`scheduling.policy` is \"mruu\", expected one of mru, "), "{told}");
     assert!(told.ends_with("the nearest is \"mru\""), "{told}");
     let told = refused("field = 'processors'\nvalues = [8, 0]");
-    assert!(told.contains("`processors` is 0, expected between 1") && told.contains("(at the point processors = 0)"));
+    assert!(
+        told.contains("`processors` is 0, expected between 1")
+            && told.contains("(at the point processors = 0)")
+    );
     assert!(refused("field = 'seed.low'\nvalues = [1]").contains("seed"));
     let told = refused("field = 'load'\nvalues = [0.5, 0]");
     assert!(told.starts_with("`load` is 0, expected a fraction"), "{told}");
@@ -100,7 +103,8 @@ fn a_wrong_value_is_refused_with_its_field_and_what_would_be_right() {
 #[test]
 fn more_points_than_anybody_waits_for_are_refused() {
     let axes = "[[axes]]\nfield = 'seed'\nfrom = 1\nto = 100000\n[[axes]]\nfield = 'processors'\nfrom = 1\nto = 1000";
-    let told = parse::<Grid>(&format!("schema = 1\n{axes}"), Path::new("g.toml")).expect_err("too many").to_string();
+    let told =
+        parse::<Grid>(&format!("schema = 1\n{axes}"), Path::new("g.toml")).expect_err("too many").to_string();
     assert!(told.contains("100000 × 1000 = 100000000 points, expected at most 10000000"), "{told}");
 }
 
@@ -117,7 +121,8 @@ fn a_grid_is_known_by_its_points_and_base() {
 
 #[test]
 fn contradictions_between_axes_are_refused() {
-    let refused = |model, axes| Grid::new(model, toml::Table::new(), axes).check().expect_err("refused").found;
+    let refused =
+        |model, axes| Grid::new(model, toml::Table::new(), axes).check().expect_err("refused").found;
     let axis = |field: &str| Axis::new(field, [Value::Float(0.5)]);
     assert_eq!(refused(Model::Packet, vec![axis("load"), axis("rate_per_s")]), "`load` and `rate_per_s`");
     assert_eq!(refused(Model::Runqueue, vec![axis("load")]), "`load`");

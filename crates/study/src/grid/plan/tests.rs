@@ -30,7 +30,8 @@ fn plan(text: &str) -> Plan {
 }
 
 fn swept(plan: &Plan, folder: &Path, threads: u32) {
-    let set = DataSet::open(folder, plan.contents(None).expect("no partition"), Begin::Resume).expect("a folder");
+    let set =
+        DataSet::open(folder, plan.contents(None).expect("no partition"), Begin::Resume).expect("a folder");
     run(plan, &set, Some(threads), |_| (), &NEVER).expect("all points");
     set.finish().expect("complete");
 }
