@@ -11,12 +11,16 @@ with intervals, and Arrow tables. Times are in nanoseconds, rates per second, un
 
 from __future__ import annotations
 
+from ._calibrate import calibrate
 from ._document import Document, Part, Scenario
 from ._native import VERSION as __version__
 from ._native import Table
+from ._reproduce import Reproduction, reproduce
 from ._scenarios import *  # noqa: F403
 from ._scenarios import __all__ as _scenarios_all
 from ._simulate import simulate
+from .policy import Found, Policy, Request, Run, View, Wait
+from .profile import Profile
 from .errors import Error, ProfileError, ScenarioError, TrafficError
 from .result import ClusterResult, Estimate, PacketResult, Result, RunQueueResult, to_pandas, to_polars
 
@@ -25,16 +29,26 @@ __all__ = [
     "Document",
     "Error",
     "Estimate",
+    "Found",
     "PacketResult",
     "Part",
+    "Policy",
+    "Profile",
     "ProfileError",
+    "Reproduction",
+    "Request",
     "Result",
+    "Run",
     "RunQueueResult",
     "Scenario",
     "ScenarioError",
     "Table",
     "TrafficError",
+    "View",
+    "Wait",
     "__version__",
+    "calibrate",
+    "reproduce",
     "simulate",
     "to_pandas",
     "to_polars",
