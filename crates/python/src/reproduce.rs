@@ -115,7 +115,7 @@ fn salehi(asked: &Asked, stop: &AtomicBool) -> Result<Reproduced, Failure> {
         salehi_1994::ReproduceError::Fault(fault) => fault.into(),
         error => Failure::plain(Class::Profile, error),
     })?;
-    reproduced(&source, found, figures)
+    reproduced(source, found, figures)
 }
 
 fn torrellas(asked: &Asked, stop: &AtomicBool) -> Result<Reproduced, Failure> {
@@ -131,7 +131,7 @@ fn torrellas(asked: &Asked, stop: &AtomicBool) -> Result<Reproduced, Failure> {
         PredictionError::Interrupted => Failure::Interrupted(None),
         error => Failure::plain(Class::Other, error),
     })?;
-    reproduced(&source, found, figures)
+    reproduced(source, found, figures)
 }
 
 fn falsafi(asked: &Asked, stop: &AtomicBool) -> Result<Reproduced, Failure> {
@@ -150,11 +150,11 @@ fn falsafi(asked: &Asked, stop: &AtomicBool) -> Result<Reproduced, Failure> {
         ReproduceError::Interrupted => Failure::Interrupted(None),
         error @ ReproduceError::Keep(_) => Failure::plain(Class::Other, error),
     })?;
-    reproduced(&source, found, figures)
+    reproduced(source, found, figures)
 }
 
 fn reproduced<E: Evidence + Clone>(
-    source: &Source<E>,
+    source: Source<E>,
     evidence: E,
     figures: Vec<&'static str>,
 ) -> Result<Reproduced, Failure> {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import signal
 import subprocess
 import sys
@@ -58,6 +59,7 @@ def test_ctrl_c_ends_a_calibration() -> None:
         child.kill()
 
 
+@pytest.mark.skipif("WARMCORE_LONG" not in os.environ, reason="takes half a minute: set WARMCORE_LONG")
 def test_a_calibration_measures_this_machine() -> None:
     profile = wc.calibrate(budget_s=(1.0, 0.5))
     assert profile.provenance["kind"] == "measured"
