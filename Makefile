@@ -7,7 +7,7 @@ export RUSTDOCFLAGS := -D warnings
 # Where cargo builds.
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: help study release wheel scx test test-long audit docs bench bench-sim bench-runtime bench-server bench-dispatch bench-transfer bench-cachesim bench-cluster fuzz
+.PHONY: help study release wheel scx test test-long audit docs bench bench-sim bench-sweep bench-runtime bench-server bench-dispatch bench-transfer bench-cachesim bench-cluster fuzz
 
 help:
 	@echo 'make study               measure this machine, predict, write study/report.html'
@@ -22,6 +22,7 @@ help:
 	@echo 'make docs                the book, in target/book; builds mdBook'
 	@echo 'make bench               compare the receive path with smoltcp'
 	@echo 'make bench-sim           compare the packet simulator with other simulators'
+	@echo 'make bench-sweep         a sweep of 2,000 points on a local Dask cluster: workers busy, costs of tasks and rows, SimPy'
 	@echo 'make bench-runtime       compare the live runtime with its peers'
 	@echo 'make bench-server        compare echo servers on UDP sockets with their peers'
 	@echo 'make bench-transfer      compare bulk transfers with iperf3 on the same wires; needs root'
@@ -104,6 +105,10 @@ bench-sim:
 	@scripts/install-toolchain
 	@scripts/install-bench-peers sim
 	cargo bench --locked --package warmcore-bench --bench simulator
+
+bench-sweep:
+	@scripts/install-toolchain
+	@scripts/bench-sweep $(ARGS)
 
 bench-runtime:
 	@scripts/install-toolchain

@@ -5,6 +5,7 @@ pub(crate) mod applied;
 pub(crate) mod cluster;
 pub(crate) mod compare;
 pub(crate) mod given;
+pub(crate) mod grid;
 pub(crate) mod host;
 pub(crate) mod layout;
 pub(crate) mod live;
@@ -243,6 +244,14 @@ pub(crate) enum SweepCommand {
     ///
     /// Runs the program of a scenario on each of them, and says how fast each is beside the first device.
     Cluster(cluster::SweepClusterArguments),
+
+    /// Any model along any fields, on this machine or on Dask, into a data set of Parquet files
+    ///
+    /// Simulates every point of a grid, which names fields of a scenario and their values, longest points first. The output
+    /// folder is a data set: files of a fixed number of points in the grid's order, a manifest, and the grid. Finished
+    /// points are kept until their file is written, so that --resume goes on after an interruption. The same grid gives the
+    /// same folder, byte for byte, on any number of workers, in whatever order they finish.
+    Grid(Box<grid::SweepGridArguments>),
 }
 
 #[derive(Args, Debug)]
@@ -252,6 +261,12 @@ pub(crate) struct SweepPacketArguments {
 
     #[command(flatten)]
     pub(crate) axes: AxisArguments,
+
+    #[command(flatten)]
+    pub(crate) vary: grid::VaryArguments,
+
+    #[command(flatten)]
+    pub(crate) engine: grid::EngineArguments,
 
     #[command(flatten)]
     pub(crate) output: ResumableArguments,

@@ -92,6 +92,7 @@ fn run(arguments: Arguments) -> miette::Result<()> {
         Some(Command::Sweep(SweepCommand::Packet(arguments))) => sweep::run(&arguments),
         Some(Command::Sweep(SweepCommand::Runqueue(arguments))) => sweep::runqueue::run(&arguments),
         Some(Command::Sweep(SweepCommand::Cluster(arguments))) => sweep::cluster::run(&arguments),
+        Some(Command::Sweep(SweepCommand::Grid(arguments))) => sweep::grid::run(&arguments),
         Some(Command::Reproduce(ReproduceCommand::Salehi1994(arguments))) => {
             reproduce::salehi::run(&arguments)
         }

@@ -1,6 +1,7 @@
 //! `warmcore sweep packet`.
 
 pub(crate) mod cluster;
+pub(crate) mod grid;
 pub(crate) mod runqueue;
 
 use crate::args::SweepPacketArguments;
@@ -23,6 +24,12 @@ const REPORT: &str = "report.html";
 const FILES: [&str; 4] = [REQUEST, RESULTS.parquet, RESULTS.csv, REPORT];
 
 pub(crate) fn run(arguments: &SweepPacketArguments) -> miette::Result<()> {
+    if grid::is_asked_for(arguments) {
+        return grid::packet(arguments);
+    }
+    let alone = "only a data set has it: give --vary too";
+    unused_options::refuse("jobs", arguments.engine.jobs.is_some(), alone)?;
+    unused_options::refuse("partition-by", arguments.engine.partition_by.is_some(), alone)?;
     let (request, chosen) = request(arguments)?;
     let costs = ChosenProfile::read(&request.scenario, chosen)?;
     let profile = &costs.profile;

@@ -100,6 +100,7 @@ fn every_level_explains_itself() {
         &["transfer", "serve", "--help"],
         &["host", "apply", "--help"],
         &["sweep", "packet", "--help"],
+        &["sweep", "grid", "--help"],
         &["reproduce", "salehi-1994", "--help"],
         &["reproduce", "foong-2004", "--help"],
     ] {

@@ -29,6 +29,10 @@ pub(crate) enum Class {
     Profile,
     /// What arrives.
     Traffic,
+    /// A sweep.
+    Sweep,
+    /// A data set.
+    DataSet,
     /// Anything else.
     Other,
 }
@@ -52,6 +56,8 @@ impl Class {
             Self::Scenario => "ScenarioError",
             Self::Profile => "ProfileError",
             Self::Traffic => "TrafficError",
+            Self::Sweep => "SweepError",
+            Self::DataSet => "DataSetError",
             Self::Other => "Error",
         }
     }

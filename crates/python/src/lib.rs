@@ -9,6 +9,7 @@
 //! | [`calibrate`] | measuring this machine |
 //! | [`reproduce`] | published results, simulated again |
 //! | [`figures`] | what a simulation says, by name and unit |
+//! | [`sweep`] | grids, their rows and their data sets |
 //! | [`table`] | tables that other programs read through Arrow's C stream, without copying |
 //! | [`interruptible`] | work without the interpreter's lock that Ctrl-C ends |
 //! | [`failure`] | the one map from errors to Python's exceptions |
@@ -26,6 +27,7 @@ mod policy;
 mod profile;
 mod reproduce;
 mod simulate;
+mod sweep;
 mod table;
 
 use pyo3::prelude::*;
@@ -45,6 +47,8 @@ mod _native {
     use super::reproduce::reproduce;
     #[pymodule_export]
     use super::simulate::{simulate, simulate_with};
+    #[pymodule_export]
+    use super::sweep::{DataSet, Plan, grid, manifest};
     #[pymodule_export]
     use super::table::Table;
 

@@ -8,6 +8,7 @@
 //! | [`table`] | a table: a header of any depth, cells with their half-widths |
 //! | [`manifest`] | provenance: program, machine, seeds, scenario, command, date |
 //! | [`columns`] | a typed table of columns, and its Parquet file |
+//! | [`dataset`] | a folder of Parquet files that rows are added to in any order |
 //! | [`journal`] | results stored as they are finished, so that an interrupted run can resume |
 //! | [`atomic_file`] | writing a file completely or not at all |
 //! | [`owned_folder`] | a folder that one process writes into at a time |
@@ -20,6 +21,7 @@ pub mod atomic_file;
 pub mod cache_map;
 pub mod chart;
 pub mod columns;
+pub mod dataset;
 pub mod document;
 pub mod journal;
 pub mod manifest;
@@ -30,6 +32,7 @@ pub use atomic_file::Existing;
 pub use cache_map::CacheMap;
 pub use chart::Chart;
 pub use columns::{Column, Columns, Values};
+pub use dataset::DataSet;
 pub use document::{Block, Document, ReportVerdict, Section};
 pub use journal::Journal;
 pub use manifest::Manifest;

@@ -1,7 +1,7 @@
 //! One description of an experiment, for both the simulator and the runtime.
 //!
 //! A [`Combination`] names the scheduling alternatives; a [`Study`] is the document that a user writes or
-//! gets from a study (`study.toml`); [`document`] reads it, or a machine's profile, and reports file, line
+//! gets from a study (`study.toml`); a [`Grid`] is a scenario and the fields to vary; [`document`] reads it, or a machine's profile, and reports file, line
 //! and field of an invalid value.
 
 pub mod chosen;
@@ -9,6 +9,7 @@ pub mod cluster;
 pub mod combination;
 pub mod effects;
 pub mod extensions;
+pub mod grid;
 pub mod limits;
 pub mod live;
 pub mod packet;
@@ -25,6 +26,7 @@ pub use cluster::ClusterScenario;
 pub use combination::{Combination, Organisation};
 pub use effects::Effects;
 pub use extensions::Extensions;
+pub use grid::Grid;
 pub use live::{DriverKind, Live, Mode, OverloadRule, ShutdownRule};
 pub use packet::{PacketScenario, RunLength, Stacks};
 pub use policy::ProcessorPolicy;

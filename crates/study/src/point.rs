@@ -184,16 +184,20 @@ impl NamedFigures {
 pub fn columns(points: &[(PacketScenario, PointResult)]) -> Result<Columns, ColumnsError> {
     let scenarios: Vec<_> =
         points.iter().map(|(scenario, _)| NamedFigures::from_scenario(scenario)).collect();
-    let ends = points.iter().map(|(_, result)| {
-        NamedFigures::from_capture(result).followed_by(NamedFigures::from_outcome(result))
-    });
-    let ends: Vec<_> = ends.collect();
-    let outcomes: Vec<_> = points.iter().map(|(_, result)| (result.capacity, result.outcome)).collect();
     let mut columns = columns_of(&scenarios);
-    columns.push(Column::floats("arrival_rate", "/s", points.iter().map(|(_, result)| Some(result.rate.0))));
+    columns.extend(result_columns(points.iter().map(|(_, result)| result)));
+    Columns::new(columns)
+}
+
+/// The columns of `results` alone, one row for each.
+pub(crate) fn result_columns<'a>(results: impl Iterator<Item = &'a PointResult> + Clone) -> Vec<Column> {
+    let end = |result| NamedFigures::from_capture(result).followed_by(NamedFigures::from_outcome(result));
+    let ends: Vec<_> = results.clone().map(end).collect();
+    let outcomes: Vec<_> = results.clone().map(|result| (result.capacity, result.outcome)).collect();
+    let mut columns = vec![Column::floats("arrival_rate", "/s", results.map(|result| Some(result.rate.0)))];
     columns.extend(outcome_columns(&outcomes));
     columns.extend(columns_of(&ends));
-    Columns::new(columns)
+    columns
 }
 
 /// The columns of `rows`, which have the same figures.

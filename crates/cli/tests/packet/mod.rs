@@ -2,6 +2,7 @@
 
 mod compare;
 mod disturbed;
+mod grid;
 mod live;
 mod options;
 mod reproduce;

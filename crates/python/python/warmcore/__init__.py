@@ -21,15 +21,18 @@ from ._scenarios import __all__ as _scenarios_all
 from ._simulate import simulate
 from .policy import Found, Policy, Request, Run, View, Wait
 from .profile import Profile
-from .errors import Error, ProfileError, ScenarioError, TrafficError
+from .errors import DataSetError, Error, ProfileError, ScenarioError, SchedulerError, SweepError, TrafficError
 from .result import ClusterResult, Estimate, PacketResult, Result, RunQueueResult, to_pandas, to_polars
+from .sweeping import Grid, Sweep, open_dataset, sweep
 
 __all__ = [
     "ClusterResult",
+    "DataSetError",
     "Document",
     "Error",
     "Estimate",
     "Found",
+    "Grid",
     "PacketResult",
     "Part",
     "Policy",
@@ -42,14 +45,19 @@ __all__ = [
     "RunQueueResult",
     "Scenario",
     "ScenarioError",
+    "SchedulerError",
+    "Sweep",
+    "SweepError",
     "Table",
     "TrafficError",
     "View",
     "Wait",
     "__version__",
     "calibrate",
+    "open_dataset",
     "reproduce",
     "simulate",
+    "sweep",
     "to_pandas",
     "to_polars",
 ]

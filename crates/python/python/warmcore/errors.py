@@ -5,7 +5,15 @@ All but interruptions are :class:`Error`, which is a ``ValueError``. Ctrl-C rais
 
 from __future__ import annotations
 
-__all__ = ["Error", "ProfileError", "ScenarioError", "TrafficError"]
+__all__ = [
+    "DataSetError",
+    "Error",
+    "ProfileError",
+    "ScenarioError",
+    "SchedulerError",
+    "SweepError",
+    "TrafficError",
+]
 
 
 class Error(ValueError):
@@ -49,6 +57,18 @@ class ProfileError(Error):
 
 class TrafficError(Error):
     """What arrives cannot be generated, or a capture cannot be read."""
+
+
+class SweepError(Error):
+    """A sweep cannot be made, or not be finished. What was finished is kept."""
+
+
+class DataSetError(SweepError):
+    """A folder has no data set, an unfinished or damaged one, or that of another grid or version."""
+
+
+class SchedulerError(SweepError):
+    """A Dask scheduler does not answer, is gone, or its workers cannot be used."""
 
 
 def _restored(
