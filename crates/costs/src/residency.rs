@@ -4,7 +4,9 @@
 //! Session and history lines count as written when service starts. A processor's idle time counts from
 //! the moment protocol code last *ended* there, and is infinite if it never ran.
 
+#[cfg(test)]
 use crate::execution::ExecutionModel;
+use crate::model::CostModel;
 use crate::situation::{Experiment, Situation, ThreadStack};
 use core::mem::replace;
 use warmcore_units::{CpuId, Nanos, StackId, StreamId, ThreadId};
@@ -81,7 +83,7 @@ impl Residency {
     /// The state before any packet: all lines are elsewhere, and no processor has run protocol code. A
     /// single processor has written everything itself.
     #[must_use]
-    pub fn new(sessions: Sessions, population: Population, model: &ExecutionModel) -> Self {
+    pub fn new(sessions: Sessions, population: Population, model: &impl CostModel) -> Self {
         let Population { processors, threads, streams, stacks } = population;
         let level = |(level, sharers): (usize, u32)| {
             (sharers > 1).then(|| SharedLevel {
@@ -98,7 +100,7 @@ impl Residency {
             thread_cpu: vec![writer; threads as usize],
             pool_writer: writer,
             ended: vec![Nanos(f64::NEG_INFINITY); processors as usize],
-            shared: model.sharers().enumerate().filter_map(level).collect(),
+            shared: model.sharers().into_iter().enumerate().filter_map(level).collect(),
         }
     }
 

@@ -60,11 +60,13 @@ impl<P: Policy, W: Waiting> Dispatcher<P, W> {
     /// A dispatcher with all processors idle and nothing waiting.
     #[must_use]
     pub fn new(policy: P, layout: &Layout) -> Self {
-        Self {
-            policy,
-            observed: ObservedProcessors::idle(layout.processors),
-            waiting: W::new(layout, P::QUEUES),
-        }
+        Self::with_waiting(policy, W::new(layout, P::QUEUES), layout.processors)
+    }
+
+    /// A dispatcher of `processors` idle processors with its own `waiting` jobs, of which there are none yet.
+    #[must_use]
+    pub fn with_waiting(policy: P, waiting: W, processors: u32) -> Self {
+        Self { policy, observed: ObservedProcessors::idle(processors), waiting }
     }
 
     /// Handles the arrival of `job`; `last` is the processor that last wrote its session lines. Returns

@@ -12,6 +12,7 @@ use warmcore_scenario::runqueue::{
     Application, Blocking, Bursts, CacheLevel, Ends, Footprint, Jobs, Lock, MachineCaches, Part, RecordedDelays,
     RecordedFigures, RecordedThread, References, RunQueueMachine, Scheduler,
 };
+use warmcore_scenario::extensions::Service;
 use warmcore_scenario::{ClusterScenario, Effects, Live, PacketScenario, RunLength, RunQueueScenario, Scheduling, Traffic};
 use warmcore_units::Fault;
 use warmcore_workload::{Batch, Size};
@@ -114,6 +115,7 @@ pub(crate) fn part(name: &str, document: &str) -> PyResult<String> {
         "Batch" => completed::<Batch>(value),
         "Size" => completed::<Size>(value),
         "Effects" => completed::<Effects>(value),
+        "Service" => completed::<Service>(value),
         "RunLength" => completed::<RunLength>(value),
         "Live" => completed::<Live>(value),
         "RunQueueMachine" => completed::<RunQueueMachine>(value),
@@ -142,7 +144,11 @@ fn completed<D: Serialize + DeserializeOwned>(value: Value) -> Result<String, Fa
     serde_json::to_string(&read::<D>(value)?).map_err(|error| Failure::Broken(error.to_string()))
 }
 
-fn checked<D: Checked>(value: Value) -> Result<D, Failure> {
+/// A document that an object holds is of this version, whether or not it says so.
+fn checked<D: Checked>(mut value: Value) -> Result<D, Failure> {
+    if let Some(fields) = value.as_object_mut() {
+        fields.entry("schema").or_insert(D::SCHEMA.into());
+    }
     let document: D = read(value)?;
     document.check()?;
     Ok(document)

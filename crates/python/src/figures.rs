@@ -5,8 +5,8 @@ mod packet;
 mod runqueue;
 
 use crate::failure::Failure;
-use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde::{Serialize, Serializer};
+use serde_json::{Value, json};
 use warmcore_record::{Column, Columns};
 use warmcore_units::{Estimate, Nanos, PerSecond};
 
@@ -22,9 +22,14 @@ pub(crate) struct Said {
 ///
 /// An estimate is `{"mean", "half_width", "unit"}`; a `half_width` of null is not known, and where there is none the figure was
 /// counted. A value that does not exist, such as the delay of a saturated host, is null.
-#[derive(Default, Serialize)]
-#[serde(transparent)]
-pub(crate) struct Figures(Map<String, Value>);
+#[derive(Default)]
+pub(crate) struct Figures(Vec<(String, Value)>);
+
+impl Serialize for Figures {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+    }
+}
 
 impl Figures {
     fn estimate(&mut self, name: &str, unit: &str, value: Option<Estimate<f64>>) {
@@ -34,7 +39,7 @@ impl Figures {
             // No number stands for what is not known.
             Some(half) => json!({ "mean": mean, "half_width": Some(half).filter(|half| half.is_finite()), "unit": unit }),
         });
-        self.0.insert(name.to_owned(), shown.unwrap_or(Value::Null));
+        self.0.push((name.to_owned(), shown.unwrap_or(Value::Null)));
     }
 
     fn quantity(&mut self, name: &str, unit: &str, value: Option<f64>) {
@@ -42,7 +47,7 @@ impl Figures {
     }
 
     fn plain(&mut self, name: &str, value: impl Into<Value>) {
-        self.0.insert(name.to_owned(), value.into());
+        self.0.push((name.to_owned(), value.into()));
     }
 
     /// How long the simulation took on this machine, which is no property of what was simulated.

@@ -3,6 +3,7 @@
 
 use crate::document::Checked;
 use crate::effects::Effects;
+use crate::extensions::{Extensions, Service};
 use crate::limits::{MAX_PROCESSORS, RATES, RATES_IN_WORDS};
 use crate::live::Live;
 use crate::profile_source::ProfileSource;
@@ -28,6 +29,10 @@ pub struct PacketScenario {
     pub profile: ProfileSource,
     /// The number of processors, and of protocol threads.
     pub processors: u32,
+    /// How fast each processor is: one of speed 0.5 takes twice as long for the same work. Left out of a document if all
+    /// have speed 1.
+    #[serde(skip_serializing_if = "is_default")]
+    pub speeds: Vec<f64>,
     /// The number of independent stacks under IPS.
     pub stacks: Stacks,
     /// Packets per second. Without it, a trace keeps its own rate.
@@ -39,6 +44,9 @@ pub struct PacketScenario {
     pub traffic: Traffic,
     /// Costs that the model of Salehi 1994 leaves out.
     pub effects: Effects,
+    /// How service times vary around the costs. Left out of a document if they do not.
+    #[serde(skip_serializing_if = "is_default")]
+    pub service: Service,
     /// How long to simulate.
     pub run: RunLength,
     /// How to run it on this machine. Left out of a document if all settings are defaults.
@@ -46,8 +54,8 @@ pub struct PacketScenario {
     pub live: Live,
 }
 
-fn is_default(live: &Live) -> bool {
-    *live == Live::default()
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// How many independent stacks there are.
@@ -90,11 +98,13 @@ impl Default for PacketScenario {
             seed: 1,
             profile: ProfileSource::SgiChallengeXl,
             processors: 8,
+            speeds: Vec::new(),
             stacks: Stacks::PerProcessor,
             rate_per_s: None,
             scheduling: Scheduling::default(),
             traffic: Traffic::default(),
             effects: Effects::NONE,
+            service: Service::default(),
             run: RunLength::default(),
             live: Live::default(),
         }
@@ -177,6 +187,7 @@ impl Checked for PacketScenario {
         self.scheduling.check()?;
         self.traffic.check().map_err(|fault| Fault { field: format!("traffic.{}", fault.field), ..fault })?;
         self.effects.check()?;
+        self.extensions().check(self.processors)?;
         self.run.check()?;
         self.live.check().map_err(|fault| Fault { field: format!("live.{}", fault.field), ..fault })
     }
@@ -194,6 +205,12 @@ impl PacketScenario {
             trace.file = folder.join(&trace.file);
         }
         self
+    }
+
+    /// What goes beyond Salehi 1994 apart from costs.
+    #[must_use]
+    pub fn extensions(&self) -> Extensions<'_> {
+        Extensions { service: &self.service.distribution, speeds: &self.speeds }
     }
 
     /// Checks that runs are long enough for the number of streams. A trace is always simulated completely.

@@ -6,6 +6,8 @@
 //! | [`system`] | the processors: what happens when a packet arrives and when one is finished |
 //! | [`dispatch`](mod@dispatch) | the compiled form of the model for each policy |
 //! | [`features`] | which features of the model a host needs |
+//! | [`simulation`] | a host with a policy, queues, costs and service times of one's own |
+//! | [`service`] | how service times vary around the costs |
 //! | [`mod@run`], [`outcome`] | one run: its warm-up, its intervals, when it stops |
 //! | `replay` | a recorded trace, which has no steady state |
 //! | [`point`] | one point of an experiment: capacity and steady state |
@@ -20,6 +22,7 @@ mod charges;
 pub mod columns;
 pub mod compare;
 pub mod dispatch;
+mod extended;
 pub mod features;
 mod feed;
 pub mod host;
@@ -28,6 +31,8 @@ pub mod point;
 mod replay;
 mod replications;
 pub mod run;
+pub mod service;
+pub mod simulation;
 mod steady;
 pub mod system;
 mod tally;
@@ -38,4 +43,6 @@ pub use host::{Packet, Shape, SimulatedHost};
 pub use outcome::{Ended, Outcome};
 pub use point::{Point, PointError, PointResult, highest_rate, simulate};
 pub use run::{Precision, run, trace};
+pub use service::ServiceDistribution;
+pub use simulation::{Simulation, SimulationError};
 pub use system::{Finished, System};

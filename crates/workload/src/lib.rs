@@ -22,6 +22,7 @@
 pub mod arrivals;
 pub mod batch;
 pub mod constant;
+pub mod distribution;
 mod event_queue;
 pub mod marks;
 mod micros;
@@ -38,6 +39,7 @@ pub mod trains;
 pub use arrivals::{Arrival, Arrivals, Direction, ImpossibleArrivals};
 pub use batch::{Batch, BatchDistribution};
 pub use constant::{Constant, Periodic};
+pub use distribution::{TimeDistribution, TimeFactors};
 pub use marks::Marks;
 pub use modulated::{Modulated, Modulation};
 pub use packets::{Size, WithDirections, WithSizes};

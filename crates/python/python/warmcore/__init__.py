@@ -11,12 +11,16 @@ with intervals, and Arrow tables. Times are in nanoseconds, rates per second, un
 
 from __future__ import annotations
 
+from ._calibrate import calibrate
 from ._document import Document, Part, Scenario
 from ._native import VERSION as __version__
 from ._native import Table
+from ._reproduce import Reproduction, reproduce
 from ._scenarios import *  # noqa: F403
 from ._scenarios import __all__ as _scenarios_all
 from ._simulate import simulate
+from .policy import Found, Policy, Request, Run, View, Wait
+from .profile import Profile
 from .errors import DataSetError, Error, ProfileError, ScenarioError, SchedulerError, SweepError, TrafficError
 from .result import ClusterResult, Estimate, PacketResult, Result, RunQueueResult, to_pandas, to_polars
 from .sweeping import Grid, Sweep, open_dataset, sweep
@@ -27,11 +31,17 @@ __all__ = [
     "Document",
     "Error",
     "Estimate",
+    "Found",
     "Grid",
     "PacketResult",
     "Part",
+    "Policy",
+    "Profile",
     "ProfileError",
+    "Reproduction",
+    "Request",
     "Result",
+    "Run",
     "RunQueueResult",
     "Scenario",
     "ScenarioError",
@@ -40,8 +50,12 @@ __all__ = [
     "SweepError",
     "Table",
     "TrafficError",
+    "View",
+    "Wait",
     "__version__",
+    "calibrate",
     "open_dataset",
+    "reproduce",
     "simulate",
     "sweep",
     "to_pandas",

@@ -37,6 +37,7 @@ __all__ = [
     "RunQueueScenario",
     "Scheduler",
     "Scheduling",
+    "Service",
     "Size",
     "Traffic",
 ]
@@ -1288,6 +1289,25 @@ class Scheduling(Part):
         return self._get("memory")  # type: ignore[no-any-return]
 
 
+class Service(Part):
+    """How service times vary: the ``[service]`` table of a scenario."""
+
+    _names = ("distribution",)
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            distribution: str | Mapping[str, Any] | None = None,
+        ) -> None: ...
+
+    @property
+    def distribution(self) -> str | Mapping[str, Any]:
+        """Their distribution around the costs of a packet."""
+        return self._get("distribution")  # type: ignore[no-any-return]
+
+
 class Size(Part):
     """One size in an empirical distribution."""
 
@@ -1375,9 +1395,9 @@ class PacketScenario(Scenario):
     """The document of one point."""
 
     kind: ClassVar[str] = "packet"
-    _names = ("seed", "profile", "processors", "stacks", "rate_per_s", "scheduling", "traffic", "effects", "run", "live")
-    _parts = {"scheduling": "Scheduling", "traffic": "Traffic", "effects": "Effects", "run": "RunLength", "live": "Live"}
-    _left_out = {"live": {}}
+    _names = ("seed", "profile", "processors", "speeds", "stacks", "rate_per_s", "scheduling", "traffic", "effects", "service", "run", "live")
+    _parts = {"scheduling": "Scheduling", "traffic": "Traffic", "effects": "Effects", "service": "Service", "run": "RunLength", "live": "Live"}
+    _left_out = {"speeds": [], "service": {}, "live": {}}
 
     if TYPE_CHECKING:
 
@@ -1387,11 +1407,13 @@ class PacketScenario(Scenario):
             seed: int | None = None,
             profile: str | None = None,
             processors: int | None = None,
+            speeds: Iterable[float] | None = None,
             stacks: int | Literal["per-processor", "per-stream"] | None = None,
             rate_per_s: float | None = None,
             scheduling: Scheduling | Mapping[str, Any] | None = None,
             traffic: Traffic | Mapping[str, Any] | None = None,
             effects: Effects | Mapping[str, Any] | None = None,
+            service: Service | Mapping[str, Any] | None = None,
             run: RunLength | Mapping[str, Any] | None = None,
             live: Live | Mapping[str, Any] | None = None,
         ) -> None: ...
@@ -1410,6 +1432,13 @@ class PacketScenario(Scenario):
     def processors(self) -> int:
         """The number of processors, and of protocol threads."""
         return self._get("processors")  # type: ignore[no-any-return]
+
+    @property
+    def speeds(self) -> tuple[float, ...]:
+        """How fast each processor is: one of speed 0.5 takes twice as long for the same work. Left out of a document if all
+        have speed 1.
+        """
+        return self._get("speeds")  # type: ignore[no-any-return]
 
     @property
     def stacks(self) -> int | Literal["per-processor", "per-stream"]:
@@ -1435,6 +1464,11 @@ class PacketScenario(Scenario):
     def effects(self) -> Effects:
         """Costs that the model of Salehi 1994 leaves out."""
         return self._get("effects")  # type: ignore[no-any-return]
+
+    @property
+    def service(self) -> Service:
+        """How service times vary around the costs. Left out of a document if they do not."""
+        return self._get("service")  # type: ignore[no-any-return]
 
     @property
     def run(self) -> RunLength:

@@ -82,6 +82,16 @@ impl OpenTraffic {
         Ok(Self { traffic: traffic.clone(), trace, stop: None })
     }
 
+    /// Traffic that comes from `trace`, whatever file the description names. Its process must be
+    /// [`Trace`](Process::Trace).
+    ///
+    /// # Errors
+    /// If a field is not valid.
+    pub fn recorded(traffic: &Traffic, trace: Trace) -> Result<Self, TrafficError> {
+        traffic.check()?;
+        Ok(Self { traffic: traffic.clone(), trace: Some(trace), stop: None })
+    }
+
     pub(super) fn generated(traffic: &Traffic) -> Result<Self, TrafficError> {
         traffic.check()?;
         if let Process::Trace(_) = traffic.process {

@@ -102,23 +102,23 @@ pub fn capacity(host: &SimulatedHost, arrivals: &mut dyn Arrivals) -> Capacity {
 
 /// As [`capacity`], from this many `packets`.
 pub(super) fn capacity_over(packets: u64, host: &SimulatedHost, arrivals: &mut dyn Arrivals) -> Capacity {
-    dispatch(host, Saturated { host, feed: Feed::new(arrivals), packets })
+    dispatch(host, Saturated { shape: host.shape, feed: Feed::new(arrivals), packets })
 }
 
-struct Saturated<'a, 's> {
-    host: &'a SimulatedHost<'a>,
-    feed: Feed<'s>,
-    packets: u64,
+pub(super) struct Saturated<'s> {
+    pub(super) shape: Shape,
+    pub(super) feed: Feed<'s>,
+    pub(super) packets: u64,
 }
 
-impl SystemTask for Saturated<'_, '_> {
+impl SystemTask for Saturated<'_> {
     type Output = Capacity;
 
     fn run<P: Policy, W: Waiting<Job = Packet>, F: ModelFeatures>(
         mut self,
         mut system: System<P, W, F>,
     ) -> Capacity {
-        let Shape { processors, .. } = self.host.shape;
+        let Shape { processors, .. } = self.shape;
         let mut now = Nanos::ZERO;
         let mut more = (0..processors).all(|_| self.offer(&mut system, BACKLOG, now));
         // The service time, and the time between completions.
@@ -135,7 +135,7 @@ impl SystemTask for Saturated<'_, '_> {
     }
 }
 
-impl Saturated<'_, '_> {
+impl Saturated<'_> {
     /// Offers `wanted` packets `now`. Returns whether the source still had that many.
     fn offer<P: Policy, W: Waiting<Job = Packet>, F: ModelFeatures>(
         &mut self,

@@ -3,27 +3,55 @@
 use warmcore_costs::ExecutionModel;
 use warmcore_policy::dispatch::{Job, Layout};
 use warmcore_scenario::packet::SETTLING_PACKETS;
-use warmcore_scenario::{Effects, Scheduling};
+use warmcore_scenario::{Effects, Extensions, Scheduling};
 use warmcore_units::{Fault, Nanos, StreamId};
 use warmcore_workload::Key;
 use warmcore_workload::arrivals::Direction;
 
-/// A host, and how it runs protocol work.
-#[derive(Clone, Copy, Debug)]
-pub struct SimulatedHost<'a> {
+/// A host, and how it runs protocol work. `C` is its cost model.
+#[derive(Debug)]
+pub struct SimulatedHost<'a, C = ExecutionModel> {
     /// Its numbers of processors, streams and stacks.
     pub shape: Shape,
     /// Where packets are processed.
     pub scheduling: Scheduling,
     /// What processing costs.
-    pub model: &'a ExecutionModel,
+    pub model: &'a C,
     /// What effects beyond Salehi 1994 cost.
     pub effects: Effects,
+    /// What else goes beyond Salehi 1994: service times that vary, limits, speeds, priorities, closed loops.
+    pub extensions: Extensions<'a>,
     /// Key of the random numbers that some policies draw.
     pub key: Key,
 }
 
-impl SimulatedHost<'_> {
+impl<C> Clone for SimulatedHost<'_, C> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<C> Copy for SimulatedHost<'_, C> {}
+
+impl<C> SimulatedHost<'_, C> {
+    /// Whether it has nothing that goes beyond Salehi 1994, so that [`General`](crate::packet::features::General)
+    /// features suffice.
+    #[must_use]
+    pub fn is_plain(&self) -> bool {
+        self.effects == Effects::NONE && self.extensions == Extensions::NONE
+    }
+
+    /// Checks that the host can be simulated.
+    ///
+    /// # Errors
+    /// The first fault found, fields named as in a document.
+    pub fn check(&self) -> Result<(), Fault> {
+        self.shape.check()?;
+        self.scheduling.check()?;
+        self.effects.check()?;
+        self.extensions.check(self.shape.processors)
+    }
+
     /// Which streams, stacks and processors belong together.
     #[must_use]
     pub fn layout(&self) -> Layout {

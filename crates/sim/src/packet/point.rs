@@ -247,6 +247,7 @@ impl<'s> Point<'s> {
             scheduling: self.scenario.scheduling,
             model: &self.model,
             effects: self.scenario.effects,
+            extensions: self.scenario.extensions(),
             key: Key { seed: self.scenario.seed, point: self.rate.0.to_bits(), replication },
         }
     }

@@ -4,7 +4,7 @@ use crate::completions::NEVER;
 use crate::packet::dispatch::{SystemTask, dispatch};
 use crate::packet::features::ModelFeatures;
 use crate::packet::feed::Feed;
-use crate::packet::host::{Packet, SimulatedHost};
+use crate::packet::host::{Packet, Shape, SimulatedHost};
 use crate::packet::outcome::{Ended, Outcome};
 use crate::packet::system::{Finished, System};
 use crate::packet::tally::Tally;
@@ -68,7 +68,7 @@ pub(super) fn observe(
     settled: u64,
 ) -> Replication {
     let settled = settled.max(host.shape.settled());
-    dispatch(host, Judged { host, feed: Feed::new(arrivals), precision, growth, settled })
+    dispatch(host, Judged { shape: host.shape, feed: Feed::new(arrivals), precision, growth, settled })
 }
 
 /// Simulates `host` until `packets` are finished or no more arrive, and calls `see` with each finished packet.
@@ -76,15 +76,15 @@ pub fn trace(host: &SimulatedHost, arrivals: &mut dyn Arrivals, packets: u64, se
     dispatch(host, Traced { feed: Feed::new(arrivals), packets, see });
 }
 
-struct Judged<'a, 's> {
-    host: &'a SimulatedHost<'a>,
-    feed: Feed<'s>,
-    precision: Precision,
-    growth: GrowthRule,
-    settled: u64,
+pub(super) struct Judged<'s> {
+    pub(super) shape: Shape,
+    pub(super) feed: Feed<'s>,
+    pub(super) precision: Precision,
+    pub(super) growth: GrowthRule,
+    pub(super) settled: u64,
 }
 
-impl SystemTask for Judged<'_, '_> {
+impl SystemTask for Judged<'_> {
     type Output = Replication;
 
     fn run<P: Policy, W: Waiting<Job = Packet>, F: ModelFeatures>(
@@ -92,7 +92,7 @@ impl SystemTask for Judged<'_, '_> {
         mut system: System<P, W, F>,
     ) -> Replication {
         let Precision { relative, max_packets, mean_gap } = self.precision;
-        let mut tally = Tally::new(self.host.shape);
+        let mut tally = Tally::new(self.shape);
         let mut judgements = StoppingRule::new(relative, max_packets).not_before(self.settled);
         let ended = loop {
             let Some(finished) = next(&mut self.feed, &mut system) else { break Ended::NoMoreArrivals };
@@ -123,10 +123,10 @@ impl SystemTask for Judged<'_, '_> {
     }
 }
 
-struct Traced<'s, 'f> {
-    feed: Feed<'s>,
-    packets: u64,
-    see: &'f mut dyn FnMut(Finished),
+pub(super) struct Traced<'s, 'f> {
+    pub(super) feed: Feed<'s>,
+    pub(super) packets: u64,
+    pub(super) see: &'f mut dyn FnMut(Finished),
 }
 
 impl SystemTask for Traced<'_, '_> {

@@ -3,11 +3,12 @@
 
 use crate::completions::{Pending, on_clock};
 use crate::packet::charges::Charges;
+use crate::packet::extended::Beyond;
 use crate::packet::features::{ModelFeatures, PerCpu};
 use crate::packet::host::{Packet, SimulatedHost};
 use std::collections::VecDeque;
 use warmcore_costs::residency::{PacketPlacement, Residency};
-use warmcore_costs::{ExecutionModel, Situation};
+use warmcore_costs::{CostModel, Found, Situation};
 use warmcore_policy::dispatch::{Change, Dispatcher, Next, Waiting};
 use warmcore_policy::{Policy, ThreadPool};
 use warmcore_scenario::Organisation;
@@ -47,14 +48,16 @@ impl Finished {
 
 /// The state of a simulated host. `P` chooses processors, `W` holds the waiting packets, and `F` says which
 /// features of the model are compiled in.
-#[derive(Clone, Debug)]
 pub struct System<'a, P, W, F: ModelFeatures> {
     dispatcher: Dispatcher<P, W>,
     random: Random,
     threads: ThreadPool,
     memory: Organisation,
-    model: &'a ExecutionModel,
+    model: &'a F::Costs,
+    /// Whether no processors share a cache level.
+    private: bool,
     charges: Charges,
+    beyond: Beyond<F::Service>,
     residency: Residency,
     running: F::PerCpu<Running>,
     completions: F::Pending,
@@ -85,9 +88,9 @@ struct UnreportedCompletion {
 }
 
 impl<'a, P: Policy, W: Waiting<Job = Packet>, F: ModelFeatures> System<'a, P, W, F> {
-    /// A `host` that has processed nothing yet. Its shape must have passed
-    /// [`Shape::check`](crate::packet::Shape::check).
-    pub fn new(policy: P, host: &SimulatedHost<'a>) -> Self {
+    /// A `host` that has processed nothing yet, with its own `waiting` packets and `service` times. It must have passed
+    /// [`SimulatedHost::check`].
+    pub fn new(policy: P, waiting: W, host: &SimulatedHost<'a, F::Costs>, service: F::Service) -> Self {
         let processors = host.shape.processors;
         let nothing = Running {
             packet: Packet::new(Nanos::ZERO, warmcore_units::StreamId(0)),
@@ -97,12 +100,14 @@ impl<'a, P: Policy, W: Waiting<Job = Packet>, F: ModelFeatures> System<'a, P, W,
             releasing: false,
         };
         Self {
-            dispatcher: Dispatcher::new(policy, &host.layout()),
+            dispatcher: Dispatcher::with_waiting(policy, waiting, processors),
             random: host.key.stream(Purpose::Policy),
             threads: host.scheduling.thread_pool(processors),
             memory: host.scheduling.memory,
             model: host.model,
+            private: host.model.is_private(),
             charges: Charges::new(host),
+            beyond: Beyond::new(host, service),
             residency: host.scheduling.residency(&host.layout(), host.model),
             running: F::PerCpu::filled(processors, nothing),
             completions: F::Pending::new(processors),
@@ -161,7 +166,8 @@ impl<'a, P: Policy, W: Waiting<Job = Packet>, F: ModelFeatures> System<'a, P, W,
         let Running { packet, thread, situation, started, releasing } = *self.running.at(cpu);
         if F::SHARING && self.memory == Organisation::Global && !releasing && self.residency.write_pool(cpu) {
             self.running.at(cpu).releasing = true;
-            self.completions.restart_first(cpu, on_clock(now + self.model.release_overhead()));
+            let release = self.on(cpu, self.model.release_overhead());
+            self.completions.restart_first(cpu, on_clock(now + release));
             return None;
         }
         let finished = Finished { packet, cpu, situation, started, ended: now };
@@ -215,10 +221,11 @@ impl<'a, P: Policy, W: Waiting<Job = Packet>, F: ModelFeatures> System<'a, P, W,
     fn take_over(&mut self, cpu: CpuId, packet: Packet, now: Nanos) {
         let thread = if F::SHARING { self.threads.take(cpu) } else { ThreadId(cpu.0) };
         let situation = self.situation(cpu, thread, &packet);
-        let bare = if !F::SHARING || self.model.is_private() {
-            self.model.receive_after(situation, self.residency.own_idle(cpu, now))
+        let found = Found { situation, stream: packet.stream, cpu, bytes: packet.bytes };
+        let bare = if !F::SHARING || self.private {
+            self.model.receive_after(&found, self.residency.own_idle(cpu, now))
         } else {
-            self.model.receive(situation, |level| self.residency.idle(cpu, level, now))
+            self.model.receive(&found, |level| self.residency.idle(cpu, level, now))
         };
         if F::SHARING {
             self.residency.enter(cpu);
@@ -236,7 +243,8 @@ impl<'a, P: Policy, W: Waiting<Job = Packet>, F: ModelFeatures> System<'a, P, W,
     #[inline(always)]
     fn continue_with(&mut self, cpu: CpuId, thread: ThreadId, packet: Packet, now: Nanos) {
         let situation = self.situation(cpu, thread, &packet);
-        let bare = self.model.receive_hot(situation);
+        let found = Found { situation, stream: packet.stream, cpu, bytes: packet.bytes };
+        let bare = self.model.receive_hot(&found);
         let ends = self.serve(
             Running { packet, thread, situation, started: now, releasing: false },
             cpu,
@@ -262,12 +270,21 @@ impl<'a, P: Policy, W: Waiting<Job = Packet>, F: ModelFeatures> System<'a, P, W,
     #[inline(always)]
     fn serve(&mut self, running: Running, cpu: CpuId, bare: Nanos, idle: bool) -> Nanos {
         let now = running.started;
-        let mut service =
-            if F::EFFECTS { self.charges.service(&running.packet, bare, idle, now) } else { bare };
+        let mut service = bare;
+        if F::EFFECTS {
+            let work = self.beyond.drawn(&running.packet, self.charges.work(&running.packet, bare));
+            service = self.charges.service(&running.packet, work, idle, now, self.beyond.speed(cpu));
+        }
         if F::SHARING && self.memory == Organisation::Global && self.residency.write_pool(cpu) {
-            service += self.model.acquire_overhead();
+            service += self.on(cpu, self.model.acquire_overhead());
         }
         *self.running.at(cpu) = running;
         on_clock(now + service)
+    }
+
+    /// The time that `cpu` takes for what takes `time` at speed 1.
+    #[inline]
+    fn on(&self, cpu: CpuId, time: Nanos) -> Nanos {
+        if F::EFFECTS { time / self.beyond.speed(cpu) } else { time }
     }
 }

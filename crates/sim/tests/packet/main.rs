@@ -8,6 +8,7 @@
 //! | [`recursion`] | the recursions of Lindley and of Kiefer and Wolfowitz, packet by packet |
 //! | [`theory`] | queueing theory: how often intervals contain the exact value |
 //! | [`invariants`] | properties that hold whatever the costs are |
+//! | [`own`] | models of one's own, through the front door |
 //! | [`steady`] | the verdict on a point: saturated, near capacity, precise, or not known |
 //! | [`scale`] | the same, on a thousand processors with a million streams |
 
@@ -18,6 +19,7 @@ mod invariants;
 mod listed;
 mod machines;
 mod oracle;
+mod own;
 mod recursion;
 mod scale;
 mod steady;
