@@ -77,8 +77,8 @@ def test_the_order_of_completion_changes_nothing(straight: pathlib.Path, tmp_pat
     order = list(range(len(GRID)))
     random.Random(seed).shuffle(order)
     rows = _native.DataSet(points, str(tmp_path / "set"), "new")
-    for index in order:
-        rows.add([(index, points.rows([index])[0])])
+    for found in zip(order, points.rows(order)):
+        rows.add([found])
     rows.finish()
     assert files(tmp_path / "set") == files(straight)
 
@@ -205,7 +205,7 @@ def test_fields_that_vary_together_and_every_model() -> None:
     assert len(grid) == 4 and grid.point(2) == "processors = 8, traffic.streams = 64, seed = 1"
     scenario = grid.scenario(-1)
     assert isinstance(scenario, wc.PacketScenario) and (scenario.processors, scenario.seed) == (8, 2)
-    cluster = wc.ClusterScenario(machine={"nodes": 2, "processors": 1}, microbenchmark={"name": "remote-read"})
+    cluster = wc.ClusterScenario(schema=1, machine={"nodes": 2, "processors": 1}, microbenchmark={"name": "remote-read"})
     assert len(wc.Grid(cluster, {"machine.network_cycles": [100, 200]})) == 2
 
 
