@@ -46,7 +46,7 @@ class Grid:
         model: str = "packet",
     ) -> None:
         kind = scenario.kind if isinstance(scenario, Scenario) else model
-        fields = plain(scenario, "scenario")
+        fields = _given(plain(scenario, "scenario"))
         rows = [([field] if isinstance(field, str) else list(field), _rows(field, values)) for field, values in axes.items()]
         text = _native.grid(_MODELS.get(kind, kind), json.dumps(fields), rows)
         self._plan = _native.Plan(text)
@@ -105,6 +105,13 @@ def _rows(field: Field, values: Iterable[Any]) -> str:
     """JSON with a list of values for each point of the axis."""
     listed = plain(list(values), field if isinstance(field, str) else ", ".join(field))
     return json.dumps([[value] for value in listed] if isinstance(field, str) else listed)
+
+
+def _given(value: Any) -> Any:
+    """``value`` without the fields that nothing is given for: TOML has no null."""
+    if isinstance(value, Mapping):
+        return {name: _given(one) for name, one in value.items() if one is not None}
+    return [_given(one) for one in value] if isinstance(value, list) else value
 
 
 def _within(index: int, length: int) -> int:
