@@ -26,7 +26,6 @@ import distributed
 import warmcore as wc
 from warmcore import _native
 from warmcore.sweeping import dask, plan
-from warmcore.sweeping.batches import Batcher
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import simpy_sweep  # noqa: E402
@@ -62,13 +61,13 @@ def machine() -> str:
     return f"{len(names)} × {names[0] if names else platform.machine()}, load {os.getloadavg()[0]:.2f}"
 
 
-def busy_workers(client: Any, points: int) -> dict[str, float]:
-    """A sweep of so many points, of about 50 ms each, on the cluster of `client`."""
-    scenario = wc.PacketScenario(run=wc.RunLength(precision=0.002, max_packets=600_000))
+def busy_workers(client: Any, points: int, packets: int) -> dict[str, float]:
+    """A sweep of so many points, of at most so many packets each, on the cluster of `client`."""
+    scenario = wc.PacketScenario(run=wc.RunLength(precision=0.002, max_packets=packets))
     grid = wc.Grid(scenario, {"scheduling.policy": ["mru", "lru"], "load": [0.3, 0.5, 0.6, 0.7], "seed": range(1, points // 8 + 1)})
     with tempfile.TemporaryDirectory() as folder:
         swept = wc.sweep(grid, client, out=f"{folder}/set", progress=True)
-        packets = int(swept.to_pandas()["packets"].sum())
+        simulated = int(swept.to_pandas()["packets"].sum())
         times = swept.times
     assert times is not None
     busy = [seconds / times.wall_s for seconds in times.busy_s.values()]
@@ -79,29 +78,39 @@ def busy_workers(client: Any, points: int) -> dict[str, float]:
         "least_busy": min(busy),
         "mean_busy": sum(busy) / WORKERS,
         "point_ms": sum(times.busy_s.values()) / times.points * 1e3,
-        "packets": packets,
-        "packets_per_s": packets / times.wall_s,
+        "packets": simulated,
+        "packets_per_s": simulated / times.wall_s,
     }
 
 
+class _Empty:
+    """So many tasks without a point."""
+
+    def __init__(self, tasks: int) -> None:
+        self._left = tasks
+
+    def __bool__(self) -> bool:
+        return self._left > 0
+
+    def take(self, _workers: int) -> tuple[list[int], float]:
+        self._left -= 1
+        return [], 0.0
+
+
 def cost_of_tasks(client: Any, tasks: int) -> dict[str, float]:
-    """Tasks of one short point each: what limits them is what a task costs."""
-    scenario = wc.PacketScenario(rate_per_s=5_000, run=wc.RunLength(precision=0.9, max_packets=10_000))
-    grid = wc.Grid(scenario, {"seed": range(1, tasks + 1)})
+    """Tasks without a point: what limits them is what a task costs."""
+    grid = wc.Grid(wc.PacketScenario(rate_per_s=5_000), {"seed": [1]})
     native = _native.Plan(grid.to_toml(), checked=True)
-    point_s = min(_timed(lambda: native.rows([index])) for index in range(20))
-    batcher = Batcher([(index, 1.0) for index in range(tasks)], task_s=1e-6)
     scheduler = _processor_time(client)
     mine = _own_time()
     began = time.perf_counter()
-    in_tasks = sum(done.seconds for done in dask.run(client, native, batcher, 3, 10.0))
+    done = sum(1 for _ in dask.run(client, native, _Empty(tasks), 3, 10.0))  # type: ignore[arg-type]
     wall = time.perf_counter() - began
+    assert done == tasks
     return {
         "tasks": tasks,
         "tasks_per_s": tasks / wall,
         "wall_ms_each": wall / tasks * 1e3,
-        "point_ms": point_s * 1e3,
-        "in_task_ms": in_tasks / tasks * 1e3,
         "scheduler_cpu_ms": (_processor_time(client) - scheduler) / tasks * 1e3,
         "client_cpu_ms": (_own_time() - mine) / tasks * 1e3,
     }
@@ -169,31 +178,41 @@ def shown(title: str, figures: dict[str, float]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--points", type=int, default=2_000)
+    parser.add_argument("--packets", type=int, default=600_000, help="the most packets of a point: some 50 ms")
+    parser.add_argument("--sections", nargs="*", choices=["sweep", "tasks", "rows", "simpy"], help="only these")
     parser.add_argument("--json", type=pathlib.Path, help="also write all figures to this file")
     given = parser.parse_args()
     names = ", ".join(f"{name} {version(name)}" for name in ("distributed", "simpy", "pyarrow"))
     print(f"{machine()}; Python {platform.python_version()}, warmcore {wc.__version__}, {names}")
     found: dict[str, Any] = {}
+    sections = {
+        "sweep": (f"a sweep on {WORKERS} workers", lambda client: busy_workers(client, given.points, given.packets)),
+        "tasks": ("tasks without a point", lambda client: cost_of_tasks(client, 2_000)),
+        "rows": ("rows", lambda _client: cost_of_rows(20_000)),
+        "simpy": ("beside SimPy", lambda client: against_simpy(client, 40, 20_000)),
+    }
     with cluster() as client:
-        found["sweep"] = busy_workers(client, given.points)
-        shown(f"a sweep on {WORKERS} workers", found["sweep"])
-        found["tasks"] = cost_of_tasks(client, 2_000)
-        shown("tasks of one short point", found["tasks"])
-        found["rows"] = cost_of_rows(20_000)
-        shown("rows", found["rows"])
-        found["simpy"] = against_simpy(client, 40, 20_000)
-        shown("beside SimPy", found["simpy"])
+        for name in given.sections or sections:
+            title, measure = sections[name]
+            found[name] = measure(client)
+            shown(title, found[name])
     if given.json:
         given.json.write_text(json.dumps(found, indent=2) + "\n")
-    costs = plan.Costs(
-        point_s=found["sweep"]["point_ms"] / 1e3,
-        task_s=found["tasks"]["scheduler_cpu_ms"] / 1e3,
-        client_task_s=found["tasks"]["client_cpu_ms"] / 1e3,
-        row_s=found["rows"]["row_us"] / 1e6,
-        row_bytes=found["rows"]["row_bytes"],
-    )
+    if {"sweep", "tasks", "rows"} <= set(found):
+        planned(found)
+
+
+def planned(found: dict[str, Any]) -> None:
+    """Prints the plan of a large sweep with what was measured."""
     print("the plan with these costs:")
-    sys.argv = [sys.argv[0], "--point-ms", str(costs.point_s * 1e3), "--task-ms", str(costs.task_s * 1e3), "--row-us", str(costs.row_s * 1e6)]
+    options = {
+        "--point-ms": found["sweep"]["point_ms"],
+        "--task-ms": found["tasks"]["scheduler_cpu_ms"],
+        "--client-task-ms": found["tasks"]["client_cpu_ms"],
+        "--row-us": found["rows"]["row_us"],
+        "--row-bytes": found["rows"]["row_bytes"],
+    }
+    sys.argv = [sys.argv[0], *(word for option in options.items() for word in map(str, option))]
     plan.main()
 
 

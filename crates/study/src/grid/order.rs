@@ -4,6 +4,7 @@
 //! end a little later.
 
 use super::plan::Plan;
+use core::convert::Infallible;
 use warmcore_costs::{ExecutionModel, Situation};
 use warmcore_scenario::grid::{AnyScenario, PointOfGrid};
 use warmcore_scenario::{PacketScenario, RunQueueScenario};
@@ -70,11 +71,19 @@ impl Plan {
 
     /// The load, as far as it can be told without simulating: of processors that find their caches warm.
     fn load(&self, scenario: &PacketScenario) -> Option<f64> {
+        let PerSecond(rate) = scenario.rate_per_s?;
+        let PacketScenario { profile, scheduling, processors, .. } = scenario;
+        // A model is made of tables: a million points share a few.
+        let key = format!("{profile:?} {:?} {processors}", scheduling.approach);
+        let warm = self.warm.get(key, || Ok::<_, Infallible>(self.warm(scenario)));
+        Some(rate * warm.ok()?? / f64::from(*processors))
+    }
+
+    fn warm(&self, scenario: &PacketScenario) -> Option<f64> {
         let profile = self.profile(&scenario.profile).ok()?;
         let approach = scenario.scheduling.approach.costs();
         let model = ExecutionModel::new(&profile, approach, scenario.processors).ok()?;
-        let PerSecond(rate) = scenario.rate_per_s?;
-        Some(rate * model.receive_hot(Situation::default()).secs() / f64::from(scenario.processors))
+        Some(model.receive_hot(Situation::default()).secs())
     }
 }
 

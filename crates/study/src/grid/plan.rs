@@ -36,6 +36,8 @@ pub struct Plan {
     captures: Memo<String, Arc<OpenTraffic>>,
     /// What combinations keep up with, whose points are loads.
     capacities: Memo<String, PerSecond>,
+    /// A packet's time on a warm processor, in seconds, by what it depends on.
+    pub(super) warm: Memo<String, Option<f64>>,
 }
 
 /// A grid cannot be simulated.
@@ -116,7 +118,8 @@ impl Plan {
         let text = toml::to_string(&grid)?;
         let identity = grid.identity()?;
         let points = Arc::new(Points::new(grid)?);
-        Ok(Self { points, text, identity, captures: Memo::default(), capacities: Memo::default() })
+        let (captures, capacities, warm) = (Memo::default(), Memo::default(), Memo::default());
+        Ok(Self { points, text, identity, captures, capacities, warm })
     }
 
     /// Its points.
@@ -325,7 +328,7 @@ fn fault_of(error: PointError) -> Fault {
 }
 
 /// Results that are remembered. They are the same whoever finds them, so that two threads may find one.
-struct Memo<K, V>(Mutex<HashMap<K, V>>);
+pub(super) struct Memo<K, V>(Mutex<HashMap<K, V>>);
 
 impl<K, V> Default for Memo<K, V> {
     fn default() -> Self {
@@ -334,7 +337,7 @@ impl<K, V> Default for Memo<K, V> {
 }
 
 impl<K: Eq + Hash, V: Clone> Memo<K, V> {
-    fn get<E>(&self, key: K, find: impl FnOnce() -> Result<V, E>) -> Result<V, E> {
+    pub(super) fn get<E>(&self, key: K, find: impl FnOnce() -> Result<V, E>) -> Result<V, E> {
         let locked = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = locked().get(&key) {
             return Ok(known.clone());

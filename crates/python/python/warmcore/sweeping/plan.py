@@ -225,12 +225,19 @@ def main() -> int:
     parser.add_argument("--workers", type=int, default=1_000)
     parser.add_argument("--point-ms", type=float, default=Costs.point_s * 1e3, help="a point on one processor, on average")
     parser.add_argument("--task-ms", type=float, default=Costs.task_s * 1e3, help="the scheduler's time for each task")
+    parser.add_argument("--client-task-ms", type=float, default=Costs.client_task_s * 1e3, help="the client's time for each task")
+    parser.add_argument("--row-bytes", type=float, default=Costs.row_bytes, help="bytes of a row on its way")
     parser.add_argument("--row-us", type=float, default=Costs.row_s * 1e6, help="the client's time for each row")
     parser.add_argument("--life-h", type=float, default=Costs.life_s / 3600.0, help="a worker's mean life; 0 if none dies")
     parser.add_argument("--tasks-s", type=float, nargs="*", default=[0.5, 1.0, 2.0, 4.0, 8.0, 16.0], help="lengths to try")
     given = parser.parse_args()
     costs = Costs(
-        point_s=given.point_ms / 1e3, task_s=given.task_ms / 1e3, row_s=given.row_us / 1e6, life_s=given.life_h * 3600.0
+        point_s=given.point_ms / 1e3,
+        task_s=given.task_ms / 1e3,
+        client_task_s=given.client_task_ms / 1e3,
+        row_s=given.row_us / 1e6,
+        row_bytes=given.row_bytes,
+        life_s=given.life_h * 3600.0,
     )
     points = points_of(given.points, costs)
     ideal = sum(seconds for _, seconds in points) / given.workers
