@@ -189,7 +189,7 @@ def main() -> None:
         "sweep": (f"a sweep on {WORKERS} workers", lambda client: busy_workers(client, given.points, given.packets)),
         "tasks": ("tasks without a point", lambda client: cost_of_tasks(client, 2_000)),
         "rows": ("rows", lambda _client: cost_of_rows(20_000)),
-        "simpy": ("beside SimPy", lambda client: against_simpy(client, 40, 20_000)),
+        "simpy": ("beside SimPy", lambda client: against_simpy(client, 16, 200_000)),
     }
     with cluster() as client:
         for name in given.sections or sections:

@@ -41,11 +41,11 @@ class Costs:
     #: The scheduler's time for each task.
     task_s: float = TASK_OVERHEAD_S
     #: The client's time for each task, besides its rows.
-    client_task_s: float = 0.001
+    client_task_s: float = 0.002
     #: The client's time to keep and write a row.
-    row_s: float = 40e-6
+    row_s: float = 35e-6
     #: Bytes of a row on its way.
-    row_bytes: float = 700.0
+    row_bytes: float = 500.0
     #: From the scheduler to a worker.
     latency_s: float = 0.002
     #: A worker's mean life; 0 if none dies.
@@ -229,7 +229,7 @@ def main() -> int:
     parser.add_argument("--row-bytes", type=float, default=Costs.row_bytes, help="bytes of a row on its way")
     parser.add_argument("--row-us", type=float, default=Costs.row_s * 1e6, help="the client's time for each row")
     parser.add_argument("--life-h", type=float, default=Costs.life_s / 3600.0, help="a worker's mean life; 0 if none dies")
-    parser.add_argument("--tasks-s", type=float, nargs="*", default=[0.5, 1.0, 2.0, 4.0, 8.0, 16.0], help="lengths to try")
+    parser.add_argument("--tasks-s", type=float, nargs="*", default=[1.0, 2.0, 4.0, 8.0, 16.0, 32.0], help="lengths to try")
     given = parser.parse_args()
     costs = Costs(
         point_s=given.point_ms / 1e3,
