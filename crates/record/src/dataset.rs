@@ -33,6 +33,7 @@ pub use row::{Cell, Head, Kind, Row};
 use crate::atomic_file::{self, Existing};
 use crate::{Columns, Journal, Manifest, OwnedFolder};
 use description::{GRID, MANIFEST, WrittenPart, cleared};
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -171,14 +172,12 @@ impl DataSet {
         if state.is_known[place] {
             return Ok(());
         }
-        if !state.open.contains_key(&part) {
-            let open = self.open_part(part)?;
-            state.open.insert(part, open);
-        }
-        if let Some(open) = state.open.get_mut(&part) {
-            open.journal.append(&number.to_string(), &row)?;
-            open.rows.insert(place as u32, row);
-        }
+        let open = match state.open.entry(part) {
+            Entry::Occupied(open) => open.into_mut(),
+            Entry::Vacant(none) => none.insert(self.open_part(part)?),
+        };
+        open.journal.append(&number.to_string(), &row)?;
+        open.rows.insert(place as u32, row);
         state.is_known[place] = true;
         state.known += 1;
         if self.is_full(&state, part) {

@@ -142,7 +142,7 @@ fn push(values: &mut Values, cell: Cell) {
         (Values::Floats(values), Cell::Integer(value)) => values.push(Some(value as f64)),
         (Values::Integers(values), Cell::Integer(value)) => values.push(Some(value)),
         (Values::Texts(values), Cell::Text(value)) => {
-            values.push(Some(value).filter(|text| !text.is_empty()))
+            values.push(Some(value).filter(|text| !text.is_empty()));
         }
         (Values::Flags(values), Cell::Flag(value)) => values.push(Some(value)),
         (Values::Floats(values), _) => values.push(None),

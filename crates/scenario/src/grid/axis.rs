@@ -70,7 +70,7 @@ impl Axis {
     ///
     /// # Errors
     /// If it is a range that cannot be.
-    pub fn len(&self) -> Result<u64, Fault> {
+    pub fn points(&self) -> Result<u64, Fault> {
         match (&self.from, &self.to) {
             (None, None) => Ok(self.values.len() as u64),
             _ => Ok(self.range()?.len()),

@@ -14,12 +14,12 @@ pub(super) fn count(axes: &[Axis]) -> Result<u64, Fault> {
     let mut points: u64 = 1;
     for (place, axis) in axes.iter().enumerate() {
         let length =
-            axis.len().map_err(|fault| Fault { field: format!("axes.{place}.{}", fault.field), ..fault })?;
+            axis.points().map_err(|fault| Fault { field: format!("axes.{place}.{}", fault.field), ..fault })?;
         points = points.saturating_mul(length);
     }
     if points > MAX_POINTS {
         let lengths: Vec<String> =
-            axes.iter().filter_map(|axis| Some(axis.len().ok()?.to_string())).collect();
+            axes.iter().filter_map(|axis| Some(axis.points().ok()?.to_string())).collect();
         let found = format!("{} = {points} points", lengths.join(" × "));
         return Err(Fault::new(
             "axes",
