@@ -13,8 +13,9 @@ pub const MAX_POINTS: u64 = 10_000_000;
 pub(super) fn count(axes: &[Axis]) -> Result<u64, Fault> {
     let mut points: u64 = 1;
     for (place, axis) in axes.iter().enumerate() {
-        let length =
-            axis.points().map_err(|fault| Fault { field: format!("axes.{place}.{}", fault.field), ..fault })?;
+        let length = axis
+            .points()
+            .map_err(|fault| Fault { field: format!("axes.{place}.{}", fault.field), ..fault })?;
         points = points.saturating_mul(length);
     }
     if points > MAX_POINTS {

@@ -23,7 +23,7 @@ values = [8, 16]
 precision = 0.2
 max_packets = 20000
 "#;
-const NEVER: AtomicBool = AtomicBool::new(false);
+static NEVER: AtomicBool = AtomicBool::new(false);
 
 fn plan(text: &str) -> Plan {
     Plan::new(parse(text, Path::new("grid.toml")).expect("a grid")).expect("possible points")
