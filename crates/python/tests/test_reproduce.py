@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import pathlib
 import signal
 import subprocess
 import sys
@@ -27,6 +28,25 @@ def test_a_figure_is_reproduced_judged_and_drawn() -> None:
     assert image.getvalue().startswith(b"\x89PNG")
     assert len(figure.axes[0].get_legend().get_texts()) > 1
     assert "verdict" in found._repr_html_() and "salehi" in repr(found)
+
+
+def test_results_draw_themselves(tmp_path: pathlib.Path) -> None:
+    examples = pathlib.Path(__file__).parents[3] / "crates/cli/src/simulate"
+    point = wc.PacketScenario(rate_per_s=20_000, run=wc.RunLength(precision=0.1))
+    queue = wc.RunQueueScenario.from_toml(examples / "example.toml").replace(runs=2, seconds=2)
+    cluster = wc.ClusterScenario.from_toml(examples / "cluster.toml").replace({"machine.nodes": 2, "machine.processors": 2})
+    for scenario in (point, queue, cluster):
+        wc.simulate(scenario).plot().savefig(tmp_path / "own.png")  # type: ignore[attr-defined]
+    results = [
+        wc.simulate(point.replace({"rate_per_s": rate, "scheduling.policy": policy}))
+        for rate in (10_000.0, 1e7)
+        for policy in ("mru", "lru")
+    ]
+    figure = wc.plot(results, by="scheduling.policy")
+    labels = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
+    assert labels == ["mru", "lru"]
+    # The saturated points have no delay.
+    assert all(len(container[0].get_xdata()) == 1 for container in figure.axes[0].containers)
 
 
 def test_what_is_unknown_is_refused() -> None:

@@ -19,6 +19,7 @@ from ._reproduce import Reproduction, reproduce
 from ._scenarios import *  # noqa: F403
 from ._scenarios import __all__ as _scenarios_all
 from ._simulate import simulate
+from .plotting import plot
 from .policy import Found, Policy, Request, Run, View, Wait
 from .profile import Profile
 from .errors import DataSetError, Error, ProfileError, ScenarioError, SchedulerError, SweepError, TrafficError
@@ -55,6 +56,7 @@ __all__ = [
     "__version__",
     "calibrate",
     "open_dataset",
+    "plot",
     "reproduce",
     "simulate",
     "sweep",

@@ -116,7 +116,7 @@ class Document:
     def __eq__(self, other: object) -> bool:
         if type(self) is not type(other):
             return NotImplemented
-        return self._fields == other._fields  # type: ignore[attr-defined, no-any-return]
+        return self._fields == other._fields
 
     def __hash__(self) -> int:
         return hash((type(self).__name__, json.dumps(self._fields, sort_keys=True)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from ._optional import optional
@@ -10,7 +11,9 @@ from ._optional import optional
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["COLOURS", "STYLE", "draw"]
+    from .result import Result
+
+__all__ = ["COLOURS", "STYLE", "draw", "plot"]
 
 #: The colours of the report's series. They can be told apart without colour vision.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#b8568f", "#222222", "#e69f00", "#56b4e9")
@@ -59,6 +62,67 @@ def draw(chart: dict[str, Any], *, view: int | None = None, ax: Any = None) -> F
             axes.legend()
     figure: Figure = axes.figure
     return figure
+
+
+def plot(results: Iterable[Result], *, y: str = "delay", x: str = "rate_per_s", by: str | None = None, ax: Any = None) -> Figure:
+    """Draws a figure of several results against a field of their scenarios, half-widths as bars. Needs ``warmcore[plot]``.
+
+    Args:
+        results: What :func:`warmcore.simulate` returned.
+        y: The name of a figure; results without it, such as the delay of a saturated host, are left out.
+        x: The dotted path of a number in the scenario.
+        by: The dotted path of a field: a line for each of its values.
+        ax: Axes to draw into; a figure of its own otherwise.
+    """
+    lines: dict[str, list[dict[str, Any]]] = {}
+    unit = ""
+    for result in results:
+        figure = result[y]
+        if figure is None:
+            continue
+        unit = figure.unit
+        name = y if by is None else str(_field(result, by))
+        lines.setdefault(name, []).append(_point(_field(result, x), figure))
+    ordered = {name: sorted(points, key=lambda point: float(point["x"])) for name, points in lines.items()}
+    return draw(_chart(f"{y} by {x}", x, "", y, unit, [_named(name, points, "line") for name, points in ordered.items()]), ax=ax)
+
+
+def bars(title: str, label: str, unit: str, names: list[str], series: dict[str, list[Any]], ax: Any = None) -> Figure:
+    """Draws bars: for each of ``names`` an estimate, or nothing, of each series."""
+    drawn = [
+        _named(name, [_point(place, one) for place, one in enumerate(values) if one is not None], "bars")
+        for name, values in series.items()
+    ]
+    chart = _chart(title, "", "", label, unit, drawn)
+    chart["x"]["scale"] = {"categories": names}
+    return draw(chart, ax=ax)
+
+
+def _field(result: Result, path: str) -> Any:
+    value: Any = result.scenario.to_dict()
+    for name in path.split("."):
+        value = value[int(name)] if isinstance(value, list) else value[name]
+    return value
+
+
+def _point(x: Any, figure: Any) -> dict[str, Any]:
+    scale = {"ns": 1e-9, "ms": 1e-3}.get(figure.unit, 1.0)
+    half = None if figure.half_width is None else figure.half_width * scale
+    return {"x": x, "y": {"mean": figure.mean * scale, "half_width": half}}
+
+
+def _named(name: str, points: list[dict[str, Any]], style: str) -> dict[str, Any]:
+    return {"name": name, "group": None, "style": style, "look": None, "hidden": False, "emphasised": False, "points": points}
+
+
+def _chart(title: str, x: str, x_unit: str, y: str, y_unit: str, series: list[dict[str, Any]]) -> dict[str, Any]:
+    def axis(label: str, unit: str) -> dict[str, Any]:
+        # Times are in seconds here, with a metric prefix.
+        shown = "s" if unit in ("ns", "ms", "s") else unit
+        return {"label": label, "unit": {"symbol": shown, "prefixed": shown == "s"}, "scale": "linear"}
+
+    view = {"picks": [], "series": series, "regions": [], "marks": []}
+    return {"title": title, "x": axis(x, x_unit), "y": axis(y, y_unit), "choices": [], "views": [view]}
 
 
 def _axes() -> Any:

@@ -15,6 +15,7 @@ from ._optional import optional
 if TYPE_CHECKING:
     import pandas
     import polars
+    from matplotlib.figure import Figure
 
     from ._document import Scenario
 
@@ -195,6 +196,13 @@ class PacketResult(Result, kind="packet"):
     situations: dict[str, int] | None
     wall_time: Estimate
 
+    def plot(self, *, ax: Any = None) -> Figure:
+        """Draws the delays with matplotlib, in the colours of the report. Needs ``warmcore[plot]``."""
+        from .plotting import bars
+
+        names = ["service", "delay", "p50", "p99", "p999"]
+        return bars("Time of a packet", "time", "ns", names, {"": [self[name] for name in names]}, ax)
+
 
 class RunQueueResult(Result, kind="run-queue"):
     """What the runs of processes in run queues came to; the table has a row for each application.
@@ -223,6 +231,17 @@ class RunQueueResult(Result, kind="run-queue"):
     processes: int
     wall_time: Estimate
 
+    def plot(self, *, ax: Any = None) -> Figure:
+        """Draws the applications' times on processors with matplotlib. Needs ``warmcore[plot]``."""
+        from .plotting import bars
+
+        rows = [self.table.row(index) for index in range(len(self.table))]
+        series = {
+            label: [_cell(row, name, "s") for row in rows]
+            for label, name in (("on processors", "cpu_time"), ("of that, computing", "compute_time"))
+        }
+        return bars("Time on processors", "time", "s", [row["application"] for row in rows], series, ax)
+
 
 class ClusterResult(Result, kind="cluster"):
     """What a cluster's run came to, in cycles of 400 MHz; the table has a row for each processor that computes.
@@ -249,6 +268,16 @@ class ClusterResult(Result, kind="cluster"):
     bytes: int
     wall_time: Estimate
 
+    def plot(self, *, ax: Any = None) -> Figure:
+        """Draws where the processors' time went with matplotlib. Needs ``warmcore[plot]``."""
+        from .plotting import bars
+
+        rows = [self.table.row(index) for index in range(len(self.table))]
+        parts = ("computing", "remote_miss_time", "synchronization", "protocol")
+        series = {part.replace("_", " "): [_cell(row, part, "cycles") for row in rows] for part in parts}
+        names = [f"{row['node']}.{row['processor']}" for row in rows]
+        return bars("Where the time of each processor went", "time", "cycles", names, series, ax)
+
 
 def result_of(scenario: Scenario, figures: str, table: Table) -> Result:
     """The result of ``scenario`` from what the native part returns."""
@@ -267,6 +296,10 @@ def to_polars(table: object) -> polars.DataFrame:
     """A table of warmcore as a polars data frame, without copying."""
     frame: polars.DataFrame = optional("polars", "polars").DataFrame(table)
     return frame
+
+
+def _cell(row: dict[str, Any], name: str, unit: str) -> Estimate | None:
+    return None if row[name] is None else Estimate(float(row[name]), row.get(f"{name}_half_width"), unit)
 
 
 def _figure(value: Any) -> Any:
