@@ -2,14 +2,17 @@
 
 pub(crate) mod advise;
 pub(crate) mod applied;
+pub(crate) mod capacity;
 pub(crate) mod cluster;
 pub(crate) mod compare;
+mod distribution;
 pub(crate) mod given;
 pub(crate) mod grid;
 pub(crate) mod host;
 pub(crate) mod layout;
 pub(crate) mod live;
 pub(crate) mod messages;
+pub(crate) mod observe;
 pub(crate) mod packet;
 pub(crate) mod process;
 pub(crate) mod quantity;
@@ -25,6 +28,7 @@ pub(crate) mod whole;
 pub(crate) mod words;
 
 use advise::AdviseCommand;
+use capacity::CapacityCommand;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use compare::CompareArguments;
@@ -89,6 +93,10 @@ pub(crate) enum Command {
     /// Simulate every combination of the values given, and compare
     #[command(subcommand)]
     Sweep(SweepCommand),
+
+    /// Find the highest rate that a host keeps up with
+    #[command(subcommand)]
+    Capacity(CapacityCommand),
 
     /// Run protocol work on this machine, and measure delays and throughput
     ///
@@ -213,8 +221,11 @@ pub(crate) struct SimulatePacketArguments {
     #[arg(value_parser = values::names::<ProcessorPolicy>())]
     pub(crate) against: Option<ProcessorPolicy>,
 
+    #[command(flatten)]
+    pub(crate) observe: observe::ObserveArguments,
+
     /// Print the scenario as a document for --scenario, and simulate nothing
-    #[arg(long, conflicts_with = "json", help_heading = "Output")]
+    #[arg(long, conflicts_with_all = ["json", "out", "events"], help_heading = "Output")]
     pub(crate) print_scenario: bool,
 
     /// Print one JSON object instead of text

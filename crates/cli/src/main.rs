@@ -6,6 +6,7 @@
 mod advise;
 mod args;
 mod calibrate;
+mod capacity;
 mod checkpoint;
 mod compare;
 mod costs;
@@ -43,6 +44,7 @@ mod unused_options;
 mod visible;
 
 use args::advise::AdviseCommand;
+use args::capacity::CapacityCommand;
 use args::reproduce::ReproduceCommand;
 use args::{Arguments, Command, SimulateCommand, SweepCommand};
 use clap::{CommandFactory, FromArgMatches};
@@ -87,6 +89,7 @@ fn run(arguments: Arguments) -> miette::Result<()> {
         Some(Command::Simulate(SimulateCommand::Packet(arguments))) => simulate::run(&arguments),
         Some(Command::Simulate(SimulateCommand::Runqueue(arguments))) => simulate::runqueue::run(&arguments),
         Some(Command::Simulate(SimulateCommand::Cluster(arguments))) => simulate::cluster::run(&arguments),
+        Some(Command::Capacity(CapacityCommand::Packet(arguments))) => capacity::run(&arguments),
         Some(Command::Run(arguments)) => live::run(&arguments),
         Some(Command::Compare(arguments)) => compare::run(&arguments),
         Some(Command::Sweep(SweepCommand::Packet(arguments))) => sweep::run(&arguments),

@@ -2,7 +2,8 @@
 
 use crate::args::SimulatePacketArguments;
 use crate::args::packet::{
-    EffectArguments, HostArguments, PointArguments, RunArguments, ScenarioArguments, TrafficArguments,
+    EffectArguments, ExtensionArguments, HostArguments, PointArguments, RunArguments, ScenarioArguments,
+    TrafficArguments,
 };
 use crate::costs::Chosen;
 use crate::misuse::misuse;
@@ -30,6 +31,7 @@ pub(crate) fn unchecked(arguments: &PointArguments) -> miette::Result<(PacketSce
     let mut scenario = from_flags(&arguments.scenario)?;
     let chosen = Chosen::new(&mut scenario, &arguments.scenario);
     set_effects(&mut scenario, &arguments.effects);
+    set_extensions(&mut scenario, &arguments.extensions);
     set_run(&mut scenario, &arguments.run);
     Ok((scenario, chosen))
 }
@@ -108,11 +110,25 @@ fn set_effects(scenario: &mut PacketScenario, flags: &EffectArguments) {
     set(&mut effects.staleness_ns, flags.staleness_ns);
 }
 
+fn set_extensions(scenario: &mut PacketScenario, flags: &ExtensionArguments) {
+    set(&mut scenario.service.distribution, flags.service.clone());
+    scenario.queues.limit = flags.queue_limit.or(scenario.queues.limit);
+    set(&mut scenario.queues.scope, flags.queue_scope);
+    if !flags.priorities.is_empty() {
+        scenario.priorities.clone_from(&flags.priorities);
+    }
+    if !flags.speeds.is_empty() {
+        scenario.speeds.clone_from(&flags.speeds);
+    }
+}
+
 fn set_run(scenario: &mut PacketScenario, flags: &RunArguments) {
     let run = &mut scenario.run;
     set(&mut run.precision, flags.precision);
     set(&mut run.max_packets, flags.max_packets);
     set(&mut run.replications, flags.replications);
+    run.packets = flags.packets.or(run.packets);
+    run.warmup_packets = flags.warmup_packets.or(run.warmup_packets);
 }
 
 /// Refuses a profile that lacks what is needed of it.

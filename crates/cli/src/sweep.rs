@@ -132,7 +132,14 @@ fn request(arguments: &SweepPacketArguments) -> miette::Result<(Request, Chosen)
         processors: given.processors.clone(),
     };
     let (scenario, chosen) = point::unchecked(&arguments.point)?;
-    let has_rate = scenario.rate_per_s.is_some() || matches!(scenario.traffic.process, Process::Trace(_));
+    let is_closed = matches!(scenario.traffic.process, Process::Closed(_));
+    if is_closed && !(axes.rates_per_s.is_empty() && axes.loads.is_empty()) {
+        return Err(misuse(
+            "--rates and --loads have no effect on `closed` traffic: its rate follows from how fast requests are finished",
+        ));
+    }
+    let has_rate =
+        scenario.rate_per_s.is_some() || is_closed || matches!(scenario.traffic.process, Process::Trace(_));
     if axes.rates_per_s.is_empty() && axes.loads.is_empty() && !has_rate {
         return Err(misuse("no rate is given: give --rates, --loads or --rate"));
     }

@@ -12,7 +12,7 @@ use warmcore_scenario::runqueue::{
     Application, Blocking, Bursts, CacheLevel, Ends, Footprint, Jobs, Lock, MachineCaches, Part, RecordedDelays,
     RecordedFigures, RecordedThread, References, RunQueueMachine, Scheduler,
 };
-use warmcore_scenario::extensions::Service;
+use warmcore_scenario::extensions::{QueueTable, Service};
 use warmcore_scenario::{ClusterScenario, Effects, Live, PacketScenario, RunLength, RunQueueScenario, Scheduling, Traffic};
 use warmcore_units::Fault;
 use warmcore_workload::{Batch, Size};
@@ -115,6 +115,7 @@ pub(crate) fn part(name: &str, document: &str) -> PyResult<String> {
         "Batch" => completed::<Batch>(value),
         "Size" => completed::<Size>(value),
         "Effects" => completed::<Effects>(value),
+        "QueueTable" => completed::<QueueTable>(value),
         "Service" => completed::<Service>(value),
         "RunLength" => completed::<RunLength>(value),
         "Live" => completed::<Live>(value),

@@ -5,6 +5,7 @@
 //! | [`document`] | scenarios as JSON, which Python's objects hold, and as TOML |
 //! | [`simulate`] | one scenario to its figures and tables |
 //! | [`models`], [`policy`] | the same with a policy, costs or arrivals of one's own |
+//! | [`mod@observe`] | everything that can be observed of a point |
 //! | [`profile`] | machines' profiles as JSON and TOML |
 //! | [`calibrate`] | measuring this machine |
 //! | [`reproduce`] | published results, simulated again |
@@ -23,6 +24,7 @@ mod failure;
 mod figures;
 mod interruptible;
 mod models;
+mod observe;
 mod policy;
 mod profile;
 mod reproduce;
@@ -39,6 +41,8 @@ mod _native {
     use super::calibrate::calibrate;
     #[pymodule_export]
     use super::document::{of_toml, part, scenario, to_toml};
+    #[pymodule_export]
+    use super::observe::observe;
     #[pymodule_export]
     use super::policy::{Found, Request, Run, View, Wait};
     #[pymodule_export]

@@ -7,13 +7,13 @@ use crate::policy::{PythonCosts, PythonPolicy, Raised};
 use pyo3::prelude::*;
 use warmcore_costs::{ExecutionModel, Profile};
 use warmcore_policy::Policy;
-use warmcore_policy::dispatch::{PacketQueues, StackQueues, Waiting};
+use warmcore_policy::dispatch::{StackQueues, StreamQueue, Waiting};
 use warmcore_scenario::chosen::Task;
 use warmcore_scenario::document::Checked;
-use warmcore_scenario::{OpenTraffic, PacketScenario, Parallelism, Process};
+use warmcore_scenario::{OpenTraffic, PacketScenario, Parallelism, Process, QueueRule, Scheduling};
 use warmcore_sim::packet::{Packet, PointError, PointResult, Shape, Simulation, SimulationError};
 use warmcore_units::{Fault, Nanos, PerSecond, StreamId};
-use warmcore_workload::{Arrival, Key, Trace};
+use warmcore_workload::{Arrival, Key, TimeFactors, Trace};
 
 /// A policy of one's own.
 pub(crate) enum Own {
@@ -58,10 +58,7 @@ pub(crate) fn simulate(
     let rate = traffic.rate(scenario.rate_per_s)?;
     scenario.check()?;
     scenario.check_length()?;
-    if scenario.run.replications != 1 {
-        let expected = "1 with a policy or costs of one's own";
-        return Err(Fault::new("run.replications", scenario.run.replications, expected).into());
-    }
+    refuse_closed_and_repeated(scenario)?;
     let streams = traffic.streams();
     let stacks = scenario.check_stacks(streams)?.min(streams);
     let shape = Shape { processors: scenario.processors, streams, stacks };
@@ -75,25 +72,31 @@ pub(crate) fn simulate(
         raised: &raised,
         costs: PythonCosts::new(model.clone(), cost, raised.clone()),
     };
-    let processors = scenario.processors;
-    let result = match (policy, scenario.scheduling.approach) {
-        (None, _) => scenario.scheduling.choose(processors, &model, own),
-        (Some(Own::Common(policy)), Parallelism::Ips) => {
-            own.on::<_, StackQueues<Packet>>(PythonPolicy::<true>::new(policy, raised.clone()))
-        }
-        (Some(Own::Common(policy)), _) => {
-            own.on::<_, PacketQueues<Packet>>(PythonPolicy::<true>::new(policy, raised.clone()))
-        }
-        (Some(Own::PerProcessor(policy)), Parallelism::Ips) => {
-            own.on::<_, StackQueues<Packet>>(PythonPolicy::<false>::new(policy, raised.clone()))
-        }
-        (Some(Own::PerProcessor(policy)), _) => {
-            own.on::<_, PacketQueues<Packet>>(PythonPolicy::<false>::new(policy, raised.clone()))
-        }
+    let result = match policy {
+        None => scenario.scheduling.choose(scenario.processors, &model, own),
+        Some(Own::Common(policy)) => own.with(PythonPolicy::<true>::new(policy, raised.clone())),
+        Some(Own::PerProcessor(policy)) => own.with(PythonPolicy::<false>::new(policy, raised.clone())),
     };
     // What Python raised comes before what followed from it.
     raised.check()?;
     result
+}
+
+/// Refuses what models in Python do not go with.
+fn refuse_closed_and_repeated(scenario: &PacketScenario) -> Result<(), Fault> {
+    if scenario.run.replications != 1 {
+        let expected = "1 with a policy or costs of one's own";
+        return Err(Fault::new("run.replications", scenario.run.replications, expected));
+    }
+    if let Some(packets) = scenario.run.warmup_packets {
+        let expected = "none with a policy or costs of one's own: the start is found";
+        return Err(Fault::new("run.warmup_packets", packets, expected));
+    }
+    if matches!(scenario.traffic.process, Process::Closed(_)) {
+        let expected = "packets that arrive, with a policy or costs of one's own";
+        return Err(Fault::new("traffic.process", "closed", expected));
+    }
+    Ok(())
 }
 
 struct OwnRun<'a> {
@@ -110,21 +113,56 @@ impl Task for OwnRun<'_> {
     type Output = Result<PointResult, Failure>;
 
     fn on<P: Policy, W: Waiting<Job = Packet>>(self, policy: P) -> Self::Output {
+        self.with(policy)
+    }
+}
+
+impl OwnRun<'_> {
+    /// Simulates `policy` with the queues that the scenario asks for.
+    fn with<P: Policy>(self, policy: P) -> Result<PointResult, Failure> {
         let Self { scenario, shape, rate, traffic, raised, costs } = self;
-        let service = scenario.extensions().service_factors();
-        let key = |replication| Key { seed: scenario.seed, point: rate.0.to_bits(), replication };
+        let extensions = scenario.extensions();
+        let run = &scenario.run;
         let simulation = Simulation::new(shape, policy, costs)
-            .queues::<W>()
-            .service(service)
+            .service(extensions.service_factors())
             .scheduling(scenario.scheduling)
             .effects(scenario.effects)
             .speeds(scenario.speeds.clone())
-            .precision(scenario.run.precision)
-            .max_packets(scenario.run.max_packets);
+            // A run of so many packets ends there, however precise it is.
+            .precision(run.packets.map_or(run.precision, |_| f64::MIN_POSITIVE))
+            .max_packets(run.most_packets());
         let simulation = match scenario.traffic.process {
             Process::Poisson => simulation.mean_gap(rate.interval()),
             _ => simulation,
         };
+        let judged = Judged { seed: scenario.seed, rate, traffic, raised };
+        let Scheduling { approach, queue, .. } = scenario.scheduling;
+        match (approach, queue) {
+            _ if extensions.queues.limit.is_some() || !extensions.queues.classes.is_empty() => {
+                judged.result(simulation.queue_rules(extensions.queues))
+            }
+            (Parallelism::Ips, _) => judged.result(simulation.queues::<StackQueues<Packet>>()),
+            (_, QueueRule::SameStreamFirst) => judged.result(simulation.queues::<StreamQueue<Packet>>()),
+            (_, QueueRule::Fifo) => judged.result(simulation),
+        }
+    }
+}
+
+/// What a simulation of one's own is judged by.
+struct Judged<'a> {
+    seed: u64,
+    rate: PerSecond,
+    traffic: &'a OpenTraffic,
+    raised: &'a Raised,
+}
+
+impl Judged<'_> {
+    fn result<P: Policy, W: Waiting<Job = Packet>>(
+        self,
+        simulation: Simulation<P, PythonCosts, W, TimeFactors>,
+    ) -> Result<PointResult, Failure> {
+        let Self { seed, rate, traffic, raised } = self;
+        let key = |replication| Key { seed, point: rate.0.to_bits(), replication };
         let simulation = simulation.with_key(key(CAPACITY_REPLICATION));
         let capacity = simulation.capacity(&mut *traffic.endless(rate, simulation.key())?).map_err(failure)?;
         raised.check()?;

@@ -9,6 +9,7 @@
 //! | [`manifest`] | provenance: program, machine, seeds, scenario, command, date |
 //! | [`columns`] | a typed table of columns, and its Parquet file |
 //! | [`dataset`] | a folder of Parquet files that rows are added to in any order |
+//! | [`timeline`] | slices and counters over time, for trace viewers |
 //! | [`journal`] | results stored as they are finished, so that an interrupted run can resume |
 //! | [`atomic_file`] | writing a file completely or not at all |
 //! | [`owned_folder`] | a folder that one process writes into at a time |
@@ -27,6 +28,7 @@ pub mod journal;
 pub mod manifest;
 pub mod owned_folder;
 pub mod table;
+pub mod timeline;
 
 pub use atomic_file::Existing;
 pub use cache_map::CacheMap;
@@ -38,4 +40,5 @@ pub use journal::Journal;
 pub use manifest::Manifest;
 pub use owned_folder::OwnedFolder;
 pub use table::Table;
+pub use timeline::Timeline;
 pub use warmcore_units::{Bytes, Estimate, Fault};

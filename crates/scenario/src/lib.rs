@@ -25,7 +25,7 @@ pub mod unused;
 pub use cluster::ClusterScenario;
 pub use combination::{Combination, Organisation};
 pub use effects::Effects;
-pub use extensions::Extensions;
+pub use extensions::{Extensions, LimitScope, QueueTable, Service};
 pub use grid::Grid;
 pub use live::{DriverKind, Live, Mode, OverloadRule, ShutdownRule};
 pub use packet::{PacketScenario, RunLength, Stacks};

@@ -8,9 +8,9 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use warmcore_costs::{Profile, Situation, ThreadStack};
 use warmcore_record::columns::ColumnsError;
 use warmcore_record::{Column, Columns, Estimate};
-use warmcore_scenario::{PacketScenario, Process, ProcessorPolicy};
+use warmcore_scenario::{Extensions, PacketScenario, Process, ProcessorPolicy, Service};
 use warmcore_sim::packet::columns::columns as outcome_columns;
-use warmcore_sim::packet::{Outcome, PairedComparison, PointResult};
+use warmcore_sim::packet::{ExtensionFigures, Outcome, PairedComparison, PointResult};
 use warmcore_units::Nanos;
 use warmcore_workload::{Capture, Popularity};
 
@@ -48,7 +48,7 @@ impl NamedFigures {
             Popularity::Uniform => None,
             Popularity::Zipf(exponent) => Some(exponent),
         };
-        Self(vec![
+        let mut figures = vec![
             name("profile", &scenario.profile),
             count("seed", Some(scenario.seed)),
             name("approach", &scheduling.approach),
@@ -76,7 +76,19 @@ impl NamedFigures {
             quantity("precision", "", Some(run.precision)),
             count("max_packets", Some(run.max_packets)),
             count("replications", Some(run.replications.into())),
-        ])
+        ];
+        // Where they are given, so that they change nothing elsewhere.
+        figures.extend(run.packets.map(|packets| count("fixed_packets", Some(packets))));
+        figures.extend(run.warmup_packets.map(|packets| count("fixed_warmup_packets", Some(packets))));
+        // Only where they are given: they are no part of most scenarios.
+        if scenario.service != Service::default() {
+            figures.push(name("service", scenario.service.distribution.name()));
+        }
+        if let Some(limit) = scenario.queues.limit {
+            figures.push(count("queue_limit", Some(limit.into())));
+            figures.push(name("queue_scope", &scenario.queues.scope));
+        }
+        Self(figures)
     }
 
     /// The machine whose costs were used, and who `chose` them.
@@ -122,6 +134,7 @@ impl NamedFigures {
             count("packets", outcome.map(|outcome| outcome.packets)),
             flag("precise", outcome.is_some_and(Outcome::is_precise)),
         ]);
+        figures.extend(outcome.map(|outcome| of_extensions(&outcome.extensions)).unwrap_or_default());
         Self(figures).followed_by(Self::from_capture(result)).followed_by(Self::from_outcome(result))
     }
 
@@ -167,6 +180,30 @@ impl NamedFigures {
     pub fn followed_by(mut self, more: Self) -> Self {
         self.0.extend(more.0);
         self
+    }
+
+    /// Each figure by its name, with its value as a text; an unknown one is a dash.
+    pub fn in_words(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let dash = || "–".to_owned();
+        self.0.iter().map(move |figure| {
+            let value = match &figure.value {
+                Value::Quantity(quantity) => quantity.map_or_else(dash, |quantity| format!("{quantity:.6}")),
+                Value::Count(count) => count.map_or_else(dash, |count| count.to_string()),
+                Value::Flag(flag) => {
+                    flag.map_or_else(dash, |flag| if flag { "yes" } else { "no" }.to_owned())
+                }
+                Value::Name(name) => name.clone(),
+                Value::Situations(None) => dash(),
+                Value::Situations(Some(counts)) => {
+                    let shown = Situation::all().filter(|situation| counts[situation.index()] > 0);
+                    shown
+                        .map(|situation| format!("{situation}: {}", counts[situation.index()]))
+                        .collect::<Vec<_>>()
+                        .join("; ")
+                }
+            };
+            (figure.name, value)
+        })
     }
 
     /// How long the simulation took, which is not a property of the point.
@@ -264,6 +301,30 @@ impl Value {
         if let Self::Situations(counts) = self { *counts } else { None }
     }
 }
+
+/// What is lost, and the mean delay of each class; nothing where there is no such.
+fn of_extensions(figures: &ExtensionFigures) -> Vec<NamedFigure> {
+    let mut named = Vec::new();
+    if let Some(lost) = figures.lost {
+        named.push(quantity("lost_fraction", "", Some(lost.mean)));
+        named.push(quantity("lost_fraction_half_width", "", lost.half_width));
+    }
+    let classes = CLASS_DELAYS.into_iter().zip(figures.classes.as_slice());
+    named.extend(classes.flat_map(|(names, delay)| time(names, Some(*delay))));
+    named
+}
+
+/// The names of the delays of each class.
+const CLASS_DELAYS: [[&str; 2]; Extensions::MAX_CLASSES] = [
+    ["class_1_delay_us", "class_1_delay_half_width_us"],
+    ["class_2_delay_us", "class_2_delay_half_width_us"],
+    ["class_3_delay_us", "class_3_delay_half_width_us"],
+    ["class_4_delay_us", "class_4_delay_half_width_us"],
+    ["class_5_delay_us", "class_5_delay_half_width_us"],
+    ["class_6_delay_us", "class_6_delay_half_width_us"],
+    ["class_7_delay_us", "class_7_delay_half_width_us"],
+    ["class_8_delay_us", "class_8_delay_half_width_us"],
+];
 
 fn quantity(name: &'static str, unit: &'static str, value: Option<f64>) -> NamedFigure {
     NamedFigure { name, unit, value: Value::Quantity(value.filter(|value| value.is_finite())) }

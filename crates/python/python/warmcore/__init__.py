@@ -15,6 +15,7 @@ from ._calibrate import calibrate
 from ._document import Document, Part, Scenario
 from ._native import VERSION as __version__
 from ._native import Table
+from ._observe import Observation, observe
 from ._reproduce import Reproduction, reproduce
 from ._scenarios import *  # noqa: F403
 from ._scenarios import __all__ as _scenarios_all
@@ -34,6 +35,7 @@ __all__ = [
     "Estimate",
     "Found",
     "Grid",
+    "Observation",
     "PacketResult",
     "Part",
     "Policy",
@@ -55,6 +57,7 @@ __all__ = [
     "Wait",
     "__version__",
     "calibrate",
+    "observe",
     "open_dataset",
     "plot",
     "reproduce",

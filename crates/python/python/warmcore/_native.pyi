@@ -17,6 +17,12 @@ def simulate_with(
     common_queue: bool = True,
     cost: object = None,
 ) -> tuple[str, Table]: ...
+def observe(
+    document: str,
+    wanted: str,
+    events: int = 0,
+    profile: str | None = None,
+) -> tuple[str, Table, list[tuple[str, Table]]]: ...
 def calibrate(
     quick: bool,
     seed: int | None = None,

@@ -28,6 +28,7 @@ __all__ = [
     "MachineCaches",
     "MemoryPart",
     "PacketScenario",
+    "QueueTable",
     "RecordedDelays",
     "RecordedFigures",
     "RecordedThread",
@@ -868,6 +869,31 @@ class MemoryPart(Part):
         return self._get("code")  # type: ignore[no-any-return]
 
 
+class QueueTable(Part):
+    """How many packets may wait: the ``[queues]`` table of a scenario."""
+
+    _names = ("limit", "scope")
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            limit: int | None = None,
+            scope: Literal["each", "host"] | None = None,
+        ) -> None: ...
+
+    @property
+    def limit(self) -> int | None:
+        """This many, not counting those in service; a packet that finds them waiting is lost. Without it, all may wait."""
+        return self._get("limit")  # type: ignore[no-any-return]
+
+    @property
+    def scope(self) -> Literal["each", "host"]:
+        """Which queues the limit counts."""
+        return self._get("scope")  # type: ignore[no-any-return]
+
+
 class RecordedDelays(Part):
     """Scheduling delays of an application's threads in a recording: from being woken up, or being new, to running."""
 
@@ -1013,7 +1039,7 @@ class References(Part):
 class RunLength(Part):
     """How long a point is simulated."""
 
-    _names = ("precision", "max_packets", "replications")
+    _names = ("precision", "max_packets", "replications", "packets", "warmup_packets")
 
     if TYPE_CHECKING:
 
@@ -1023,6 +1049,8 @@ class RunLength(Part):
             precision: float | None = None,
             max_packets: int | None = None,
             replications: int | None = None,
+            packets: int | None = None,
+            warmup_packets: int | None = None,
         ) -> None: ...
 
     @property
@@ -1039,6 +1067,18 @@ class RunLength(Part):
     def replications(self) -> int:
         """The number of independent replications, which run in parallel."""
         return self._get("replications")  # type: ignore[no-any-return]
+
+    @property
+    def packets(self) -> int | None:
+        """Exactly this many packets in each replication, whatever the precision; ``None`` to stop at the precision."""
+        return self._get("packets")  # type: ignore[no-any-return]
+
+    @property
+    def warmup_packets(self) -> int | None:
+        """Packets left out at the start of each replication, rounded up to whole batches (at most a 256th of the
+        run); ``None`` to find where the steady state begins.
+        """
+        return self._get("warmup_packets")  # type: ignore[no-any-return]
 
 
 class RunQueueMachine(Part):
@@ -1395,9 +1435,9 @@ class PacketScenario(Scenario):
     """The document of one point."""
 
     kind: ClassVar[str] = "packet"
-    _names = ("seed", "profile", "processors", "speeds", "stacks", "rate_per_s", "scheduling", "traffic", "effects", "service", "run", "live")
-    _parts = {"scheduling": "Scheduling", "traffic": "Traffic", "effects": "Effects", "service": "Service", "run": "RunLength", "live": "Live"}
-    _left_out = {"speeds": [], "service": {}, "live": {}}
+    _names = ("seed", "profile", "processors", "speeds", "stacks", "priorities", "rate_per_s", "scheduling", "traffic", "effects", "service", "queues", "run", "live")
+    _parts = {"scheduling": "Scheduling", "traffic": "Traffic", "effects": "Effects", "service": "Service", "queues": "QueueTable", "run": "RunLength", "live": "Live"}
+    _left_out = {"speeds": [], "priorities": [], "service": {}, "queues": {}, "live": {}}
 
     if TYPE_CHECKING:
 
@@ -1409,11 +1449,13 @@ class PacketScenario(Scenario):
             processors: int | None = None,
             speeds: Iterable[float] | None = None,
             stacks: int | Literal["per-processor", "per-stream"] | None = None,
+            priorities: Iterable[int] | None = None,
             rate_per_s: float | None = None,
             scheduling: Scheduling | Mapping[str, Any] | None = None,
             traffic: Traffic | Mapping[str, Any] | None = None,
             effects: Effects | Mapping[str, Any] | None = None,
             service: Service | Mapping[str, Any] | None = None,
+            queues: QueueTable | Mapping[str, Any] | None = None,
             run: RunLength | Mapping[str, Any] | None = None,
             live: Live | Mapping[str, Any] | None = None,
         ) -> None: ...
@@ -1446,6 +1488,14 @@ class PacketScenario(Scenario):
         return self._get("stacks")  # type: ignore[no-any-return]
 
     @property
+    def priorities(self) -> tuple[int, ...]:
+        """How many streams belong to each class, the most urgent one first; the streams left over are one more class, the least
+        urgent. A processor takes the packet that has waited longest of the most urgent class in its queue. Left out of a
+        document if there is one class.
+        """
+        return self._get("priorities")  # type: ignore[no-any-return]
+
+    @property
     def rate_per_s(self) -> float | None:
         """Packets per second. Without it, a trace keeps its own rate."""
         return self._get("rate_per_s")  # type: ignore[no-any-return]
@@ -1469,6 +1519,11 @@ class PacketScenario(Scenario):
     def service(self) -> Service:
         """How service times vary around the costs. Left out of a document if they do not."""
         return self._get("service")  # type: ignore[no-any-return]
+
+    @property
+    def queues(self) -> QueueTable:
+        """How many packets may wait. Left out of a document if all may."""
+        return self._get("queues")  # type: ignore[no-any-return]
 
     @property
     def run(self) -> RunLength:

@@ -9,7 +9,7 @@ use warmcore_files::{LONGEST_CAPTURE, read};
 use warmcore_units::{Fault, PerSecond, StreamId};
 use warmcore_workload::trace::check_time_scale;
 use warmcore_workload::{
-    Arrival, Arrivals, Constant, ImpossibleArrivals, Key, Marks, Modulated, Periodic, Poisson, SelfSimilar,
+    Arrival, Arrivals, Constant, ImpossibleArrivals, Key, Marks, Modulated, Periodic, Poisson, SelfSimilar, Silence,
     StreamChoice, Trace, TraceError, Trains, WithDirections, WithSizes,
 };
 
@@ -113,6 +113,12 @@ impl OpenTraffic {
         self.trace.as_ref().map_or(self.traffic.streams, Trace::streams)
     }
 
+    /// Whether packets are requests of clients that wait for the answers.
+    #[must_use]
+    pub const fn is_closed(&self) -> bool {
+        matches!(self.traffic.process, Process::Closed(_))
+    }
+
     /// The trace, if it is one.
     #[must_use]
     pub fn trace(&self) -> Option<&Trace> {
@@ -161,12 +167,13 @@ impl OpenTraffic {
         self.marked(self.bare_source(rate, key)?, key)
     }
 
-    /// The same arrivals, but a trace repeats without end.
+    /// The same arrivals, but a trace repeats without end, and the requests of a closed loop arrive by themselves.
     ///
     /// # Errors
     /// As [`source`](Self::source).
     pub fn endless(&self, rate: PerSecond, key: Key) -> Result<Box<dyn Arrivals>, TrafficError> {
         match &self.trace {
+            None if self.is_closed() => Ok(Box::new(Poisson::marked(rate, self.marks(key)?, key)?)),
             Some(trace) => self.marked(Box::new(trace.cycle(scale(trace, rate)?)?), key),
             None => self.source(rate, key),
         }
@@ -205,6 +212,8 @@ impl OpenTraffic {
             Process::SelfSimilar(sources) => {
                 Box::new(SelfSimilar::new(rate, *sources, streams, popularity, key)?)
             }
+            // Nothing arrives by itself.
+            Process::Closed(_) => Box::new(Silence),
             // Not reached: opened traffic has read its trace.
             Process::Trace(_) => return Err(TrafficError::NoDuration { packets: 0 }),
         })

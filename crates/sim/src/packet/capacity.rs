@@ -1,6 +1,7 @@
 //! The highest rate at which a system keeps up. It is measured as the rate at which packets leave when more
 //! arrive than can be processed.
 
+use crate::packet::busiest::BusiestServer;
 use crate::packet::dispatch::{SystemTask, dispatch};
 use crate::packet::features::ModelFeatures;
 use crate::packet::feed::Feed;
@@ -21,6 +22,17 @@ pub struct Capacity {
     pub rate: Estimate<PerSecond>,
     /// Mean service time of a packet when every processor is busy.
     pub service: Estimate<Nanos>,
+}
+
+/// The highest rate of a host, and what sets it.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Bound {
+    /// The highest rate that the host keeps up with.
+    pub capacity: Capacity,
+    /// What all processors together keep up with, none of them ever idle.
+    pub all: Estimate<PerSecond>,
+    /// The stack or wired processor that sets the rate; `None` if all processors together do.
+    pub busiest: Option<BusiestServer>,
 }
 
 /// From this fraction of the capacity on, a rate is near it: queues fluctuate so slowly that no usual run is

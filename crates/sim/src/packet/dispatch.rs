@@ -5,7 +5,7 @@ use crate::packet::features::{Extended, General, ModelFeatures, Small};
 use crate::packet::host::{Packet, SimulatedHost};
 use crate::packet::system::System;
 use warmcore_policy::Policy;
-use warmcore_policy::dispatch::Waiting;
+use warmcore_policy::dispatch::{ClassQueues, QueueRules, Waiting};
 use warmcore_scenario::chosen;
 use warmcore_workload::TimeFactors;
 
@@ -44,7 +44,12 @@ impl<T: SystemTask> chosen::Task for WithItsFeatures<'_, T> {
         } else if General::is_enough(host) {
             task.run(System::<P, W, General>::new(policy, waiting, host, always))
         } else {
-            task.run(System::<P, W, Extended>::new(policy, waiting, host, host.extensions.service_factors()))
+            let service = host.extensions.service_factors();
+            if host.extensions.queues == QueueRules::default() {
+                return task.run(System::<P, W, Extended>::new(policy, waiting, host, service));
+            }
+            let waiting = ClassQueues::with_rules(&host.layout(), P::QUEUES, &host.extensions.queues);
+            task.run(System::<P, ClassQueues<Packet>, Extended>::new(policy, waiting, host, service))
         }
     }
 }

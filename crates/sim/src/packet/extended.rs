@@ -4,8 +4,8 @@ use crate::packet::charges::Work;
 use crate::packet::host::{Packet, SimulatedHost};
 use crate::packet::service::ServiceDistribution;
 use warmcore_units::{CpuId, Nanos};
-use warmcore_workload::Purpose;
 use warmcore_workload::random::Random;
+use warmcore_workload::{Clients, Purpose};
 
 /// The extensions, with their state.
 pub(super) struct Beyond<S> {
@@ -14,6 +14,10 @@ pub(super) struct Beyond<S> {
     random: Random,
     /// The speed of each processor; empty if all have speed 1.
     speeds: Vec<f64>,
+    /// The clients of a closed loop, if there is one.
+    clients: Option<Clients>,
+    /// Packets that found a full queue.
+    lost: u64,
 }
 
 impl<S: ServiceDistribution> Beyond<S> {
@@ -22,7 +26,44 @@ impl<S: ServiceDistribution> Beyond<S> {
             service: (!service.is_deterministic()).then_some(service),
             random: host.key.stream(Purpose::Service),
             speeds: host.extensions.speeds.to_vec(),
+            // A loop that has been checked has clients.
+            clients: host
+                .extensions
+                .closed
+                .and_then(|closed| Clients::new(closed, host.shape.streams, host.key).ok()),
+            lost: 0,
         }
+    }
+
+    /// When the next request of a closed loop comes; infinite if there is none.
+    #[inline]
+    pub(super) fn next_request(&self) -> Nanos {
+        self.clients.as_ref().map_or(Nanos::INFINITY, Clients::next_time)
+    }
+
+    /// Takes the next request of a closed loop.
+    pub(super) fn request(&mut self) -> Option<Packet> {
+        let arrival = self.clients.as_mut()?.request()?;
+        Some(Packet::new(arrival.at, arrival.stream))
+    }
+
+    /// `packet` is finished at `now`.
+    #[inline]
+    pub(super) fn finished(&mut self, packet: &Packet, now: Nanos) {
+        if let Some(clients) = &mut self.clients {
+            clients.finished(packet.stream, now);
+        }
+    }
+
+    /// A packet is lost.
+    #[cold]
+    pub(super) fn lose(&mut self) {
+        self.lost += 1;
+    }
+
+    /// Packets lost so far.
+    pub(super) const fn lost(&self) -> u64 {
+        self.lost
     }
 
     /// The speed of `cpu`.

@@ -49,7 +49,8 @@ impl<C> SimulatedHost<'_, C> {
         self.shape.check()?;
         self.scheduling.check()?;
         self.effects.check()?;
-        self.extensions.check(self.shape.processors)
+        self.extensions.check(self.shape.processors, &self.scheduling)?;
+        self.extensions.check_streams(self.shape.streams)
     }
 
     /// Which streams, stacks and processors belong together.

@@ -4,12 +4,14 @@ use crate::completions::NEVER;
 use crate::packet::dispatch::{SystemTask, dispatch};
 use crate::packet::features::ModelFeatures;
 use crate::packet::feed::Feed;
+use crate::packet::figures::ExtensionTally;
 use crate::packet::host::{Packet, Shape, SimulatedHost};
 use crate::packet::outcome::{Ended, Outcome};
 use crate::packet::system::{Finished, System};
 use crate::packet::tally::Tally;
 use warmcore_policy::Policy;
 use warmcore_policy::dispatch::Waiting;
+use warmcore_scenario::Extensions;
 use warmcore_stats::histogram::Histogram;
 use warmcore_stats::{StopDecision, StoppingRule};
 use warmcore_units::Nanos;
@@ -28,6 +30,13 @@ pub struct Precision {
 }
 
 impl Precision {
+    /// The same for a host with these `extensions`: the times between packets that are processed are those between arrivals
+    /// only if none is lost, and none is the request of a client.
+    pub(super) fn of(self, extensions: &Extensions) -> Self {
+        let mean_gap = self.mean_gap.filter(|_| !extensions.are_bounded());
+        Self { mean_gap, ..self }
+    }
+
     /// The same for runs of exactly `packets`, however precise they are before.
     pub(super) const fn fixed_length(self, packets: u64) -> Self {
         // No half-width is negative.
@@ -38,7 +47,7 @@ impl Precision {
 /// Simulates `host` under `arrivals`. The outcome is [`Ended::Unknown`] if queues grow, as they do on a
 /// saturated host.
 pub fn run(host: &SimulatedHost, arrivals: &mut dyn Arrivals, precision: Precision) -> Outcome {
-    observe(host, arrivals, precision, GrowthRule::Stop, 0).outcome
+    observe(host, arrivals, precision, GrowthRule::Stop, Start::default()).outcome
 }
 
 /// One run of a point: its outcome, and what is needed to combine it with other runs.
@@ -57,18 +66,34 @@ pub(super) enum GrowthRule {
     Stop,
     /// It goes on.
     Continue,
+    /// They cannot: they are limited, or fed by a closed loop.
+    Impossible,
 }
 
-/// One run. It is not judged before `settled` packets, and has no intervals if it ends before that.
+/// The start of a run.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Start {
+    /// A run is not judged before this many packets, and has no intervals if it ends before that.
+    pub(super) settled: u64,
+    /// Packets left out at the start, if that is given rather than found.
+    pub(super) warmup: Option<u64>,
+}
+
+/// One run.
 pub(super) fn observe(
     host: &SimulatedHost,
     arrivals: &mut dyn Arrivals,
     precision: Precision,
     growth: GrowthRule,
-    settled: u64,
+    Start { settled, warmup }: Start,
 ) -> Replication {
-    let settled = settled.max(host.shape.settled());
-    dispatch(host, Judged { shape: host.shape, feed: Feed::new(arrivals), precision, growth, settled })
+    // As many packets are measured as are left out, at least.
+    let settled = settled.max(host.shape.settled()).max(warmup.unwrap_or(0).saturating_mul(2));
+    let precision = precision.of(&host.extensions);
+    let growth = if host.extensions.are_bounded() { GrowthRule::Impossible } else { growth };
+    let extra = ExtensionTally::new(host.extensions.queues.limit.is_some(), &host.extensions);
+    let start = Start { settled, warmup };
+    dispatch(host, Judged { shape: host.shape, feed: Feed::new(arrivals), precision, growth, start, extra })
 }
 
 /// Simulates `host` until `packets` are finished or no more arrive, and calls `see` with each finished packet.
@@ -81,7 +106,8 @@ pub(super) struct Judged<'s> {
     pub(super) feed: Feed<'s>,
     pub(super) precision: Precision,
     pub(super) growth: GrowthRule,
-    pub(super) settled: u64,
+    pub(super) start: Start,
+    pub(super) extra: ExtensionTally,
 }
 
 impl SystemTask for Judged<'_> {
@@ -92,10 +118,13 @@ impl SystemTask for Judged<'_> {
         mut system: System<P, W, F>,
     ) -> Replication {
         let Precision { relative, max_packets, mean_gap } = self.precision;
-        let mut tally = Tally::new(self.shape);
-        let mut judgements = StoppingRule::new(relative, max_packets).not_before(self.settled);
+        let mut tally = Tally::new(self.shape, self.start.warmup);
+        let mut judgements = StoppingRule::new(relative, max_packets).not_before(self.start.settled);
         let ended = loop {
             let Some(finished) = next(&mut self.feed, &mut system) else { break Ended::NoMoreArrivals };
+            if F::EFFECTS {
+                self.extra.push(&finished, system.lost());
+            }
             if !tally.push(&finished) {
                 continue;
             }
@@ -113,12 +142,12 @@ impl SystemTask for Judged<'_> {
             tally.read_at(judgements.at());
         };
         tally.read(system.present());
-        let outcome = tally.outcome(mean_gap, ended);
-        let settled = outcome.packets >= self.settled || ended == Ended::NoMoreArrivals;
+        let outcome = Outcome { extensions: self.extra.figures(), ..tally.outcome(mean_gap, ended) };
+        let settled = outcome.packets >= self.start.settled || ended == Ended::NoMoreArrivals;
         Replication {
             outcome: if settled { outcome } else { outcome.without_intervals() },
             delays: tally.steady_delays(),
-            grows: tally.is_growing(),
+            grows: self.growth != GrowthRule::Impossible && tally.is_growing(),
         }
     }
 }

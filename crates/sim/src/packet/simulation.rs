@@ -25,30 +25,36 @@
 //! ones. What they return is checked: an impossible answer ends the run with a [`SimulationError`].
 
 mod checked;
+mod event;
+
+pub use event::SimulationEvent;
 
 use crate::packet::capacity::{Capacity, Saturated, wanted};
 use crate::packet::dispatch::SystemTask;
 use crate::packet::features::Own;
 use crate::packet::feed::Feed;
+use crate::packet::figures::ExtensionTally;
 use crate::packet::host::{Packet, Shape, SimulatedHost};
+use crate::packet::observe::watch::Watched;
 use crate::packet::outcome::Outcome;
-use crate::packet::run::{GrowthRule, Judged, Precision, Traced};
+use crate::packet::run::{GrowthRule, Judged, Precision, Start, Traced};
 use crate::packet::service::ServiceDistribution;
 use crate::packet::system::{Finished, System};
 use checked::{CheckedArrivals, CheckedCosts, CheckedPolicy, CheckedService, Faults};
-use core::marker::PhantomData;
+use core::ops::ControlFlow;
+use event::EventWatcher;
+use std::sync::Arc;
 use warmcore_costs::CostModel;
-use warmcore_policy::Policy;
-use warmcore_policy::dispatch::{PacketQueues, Waiting};
+use warmcore_policy::dispatch::{ClassQueues, Layout, PacketQueues, QueueLimit, QueueRules, Waiting};
+use warmcore_policy::{Policy, Queues};
 use warmcore_scenario::{Effects, Extensions, RunLength, Scheduling};
 use warmcore_units::{Fault, Nanos};
-use warmcore_workload::{Arrivals, Key, TimeFactors};
+use warmcore_workload::{Arrivals, ClosedLoop, Key, TimeFactors};
 
 /// A host to simulate: `P` chooses processors, `C` says what packets cost, `W` holds those that wait, and `S` says how
 /// service times vary.
 ///
 /// Runs are pure functions of it and of the arrivals: each begins with a clone of the policy and of the service times.
-#[derive(Debug)]
 pub struct Simulation<P, C, W = PacketQueues<Packet>, S = TimeFactors> {
     shape: Shape,
     policy: P,
@@ -59,8 +65,14 @@ pub struct Simulation<P, C, W = PacketQueues<Packet>, S = TimeFactors> {
     speeds: Vec<f64>,
     key: Key,
     precision: Precision,
-    queues: PhantomData<fn() -> W>,
+    limit: Option<QueueLimit>,
+    classes: Vec<u32>,
+    closed: Option<ClosedLoop>,
+    queues: MakeQueues<W>,
 }
+
+/// Makes the queues for a layout, of which the policy says how many there are.
+type MakeQueues<W> = Arc<dyn Fn(&Layout, Queues) -> W + Send + Sync>;
 
 /// Why a simulation of one's own ended.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -90,7 +102,10 @@ impl<P: Policy, C: CostModel> Simulation<P, C> {
             speeds: Vec::new(),
             key: Key { seed: 1, point: 0, replication: 0 },
             precision: Precision { relative: precision, max_packets, mean_gap: None },
-            queues: PhantomData,
+            limit: None,
+            classes: Vec::new(),
+            closed: None,
+            queues: Arc::new(PacketQueues::new),
         }
     }
 }
@@ -99,14 +114,37 @@ impl<P: Policy, C: CostModel, W: Waiting<Job = Packet>, S: ServiceDistribution> 
     /// Packets wait in `Q` instead. It must provide the queues that the policy asks for:
     /// [`StreamQueue`](warmcore_policy::dispatch::StreamQueue) has a common one only.
     #[must_use]
-    pub fn queues<Q: Waiting<Job = Packet>>(self) -> Simulation<P, C, Q, S> {
-        self.with(PhantomData, |service| service)
+    pub fn queues<Q: Waiting<Job = Packet> + 'static>(self) -> Simulation<P, C, Q, S> {
+        let plain = Self { limit: None, classes: Vec::new(), ..self };
+        plain.with(Arc::new(Q::new), |service| service)
+    }
+
+    /// Packets wait in queues with these rules: a limit, beyond which they are lost, and classes, the most urgent of which
+    /// comes first. The outcome's [`ExtensionFigures`](crate::packet::ExtensionFigures) say what is lost, and how long each
+    /// class takes.
+    #[must_use]
+    pub fn queue_rules(self, rules: QueueRules) -> Simulation<P, C, ClassQueues<Packet>, S> {
+        let QueueRules { limit, classes } = rules;
+        let classes = classes.to_vec();
+        let ruled = Self { limit, classes: classes.clone(), ..self };
+        let make = move |layout: &Layout, queues| {
+            ClassQueues::with_rules(layout, queues, &QueueRules { limit, classes: &classes })
+        };
+        ruled.with(Arc::new(make), |service| service)
+    }
+
+    /// Each stream is a client of a closed loop, in addition to the arrivals that are given to a run. Without any, give it
+    /// [`Silence`](warmcore_workload::Silence).
+    #[must_use]
+    pub fn closed(self, closed: ClosedLoop) -> Self {
+        Self { closed: Some(closed), ..self }
     }
 
     /// Service times vary as `service` says.
     #[must_use]
     pub fn service<T: ServiceDistribution>(self, service: T) -> Simulation<P, C, W, T> {
-        self.with(PhantomData, |_| service)
+        let queues = self.queues.clone();
+        self.with(queues, |_| service)
     }
 
     /// How processing is made parallel, and how threads and memory are organised. Its `policy` is not used, except that the
@@ -176,9 +214,14 @@ impl<P: Policy, C: CostModel, W: Waiting<Job = Packet>, S: ServiceDistribution> 
         let judged = Judged {
             shape: self.shape,
             feed: Feed::new(&mut arrivals),
-            precision: self.precision,
-            growth: GrowthRule::Stop,
-            settled: self.shape.settled(),
+            precision: self.precision.of(&self.extensions()),
+            growth: if self.extensions().are_bounded() { GrowthRule::Impossible } else { GrowthRule::Stop },
+            start: Start { settled: self.shape.settled(), warmup: None },
+            // Queues of one's own may be limited too.
+            extra: ExtensionTally::new(
+                self.limit.is_some() || W::LIMITED && self.classes.is_empty(),
+                &self.extensions(),
+            ),
         };
         Ok(self.perform(judged, &faults)?.outcome)
     }
@@ -194,7 +237,9 @@ impl<P: Policy, C: CostModel, W: Waiting<Job = Packet>, S: ServiceDistribution> 
         let mut arrivals = CheckedArrivals::new(arrivals, self.shape.streams, &faults);
         let saturated =
             Saturated { shape: self.shape, feed: Feed::new(&mut arrivals), packets: wanted(self.shape) };
-        self.perform(saturated, &faults)
+        // Clients would wait: what the host can do does not depend on them.
+        let open = Extensions { closed: None, ..self.extensions() };
+        self.perform_with(open, saturated, &faults)
     }
 
     /// Simulates until `packets` are finished or no more arrive, and calls `see` with each finished packet.
@@ -212,33 +257,78 @@ impl<P: Policy, C: CostModel, W: Waiting<Job = Packet>, S: ServiceDistribution> 
         self.perform(Traced { feed: Feed::new(&mut arrivals), packets, see }, &faults)
     }
 
+    /// Simulates until `see` breaks or no more packets arrive, and shows it every arrival, loss and finished packet in order of
+    /// time.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn events(
+        &self,
+        arrivals: &mut dyn Arrivals,
+        see: &mut dyn FnMut(SimulationEvent) -> ControlFlow<()>,
+    ) -> Result<(), SimulationError> {
+        let faults = Faults::default();
+        let mut arrivals = CheckedArrivals::new(arrivals, self.shape.streams, &faults);
+        let mut watcher = EventWatcher { see, goes_on: ControlFlow::Continue(()) };
+        self.perform(Watched { feed: Feed::new(&mut arrivals), watcher: &mut watcher }, &faults)
+    }
+
+    fn extensions(&self) -> Extensions<'_> {
+        Extensions {
+            speeds: &self.speeds,
+            queues: QueueRules { limit: self.limit, classes: &self.classes },
+            closed: self.closed.as_ref(),
+            ..Extensions::NONE
+        }
+    }
+
     fn perform<T: SystemTask>(&self, task: T, faults: &Faults) -> Result<T::Output, SimulationError> {
+        self.perform_with(self.extensions(), task, faults)
+    }
+
+    fn perform_with<T: SystemTask>(
+        &self,
+        extensions: Extensions,
+        task: T,
+        faults: &Faults,
+    ) -> Result<T::Output, SimulationError> {
         let model = CheckedCosts::new(&self.costs, faults);
         let host = SimulatedHost {
             shape: self.shape,
             scheduling: self.scheduling,
             model: &model,
             effects: self.effects,
-            extensions: Extensions { speeds: &self.speeds, ..Extensions::NONE },
+            extensions,
             key: self.key,
         };
         host.check().map_err(SimulationError::Setting)?;
         let policy = CheckedPolicy::new(self.policy.clone(), faults);
         let service = CheckedService::new(self.service.clone(), faults);
-        let waiting = W::new(&host.layout(), P::QUEUES);
+        let waiting = (self.queues)(&host.layout(), P::QUEUES);
         let system =
             System::<_, W, Own<CheckedCosts<C>, CheckedService<S>>>::new(policy, waiting, &host, service);
         let output = task.run(system);
         faults.first().map_or(Ok(output), |fault| Err(SimulationError::Model(fault)))
     }
 
-    fn with<Q, T>(
-        self,
-        queues: PhantomData<fn() -> Q>,
-        change: impl FnOnce(S) -> T,
-    ) -> Simulation<P, C, Q, T> {
-        let Self { shape, policy, costs, service, scheduling, effects, speeds, key, precision, .. } = self;
+    fn with<Q, T>(self, queues: MakeQueues<Q>, change: impl FnOnce(S) -> T) -> Simulation<P, C, Q, T> {
+        let Self { shape, policy, costs, service, scheduling, effects, speeds, key, .. } = self;
+        let Self { precision, limit, classes, closed, .. } = self;
         let service = change(service);
-        Simulation { shape, policy, costs, service, scheduling, effects, speeds, key, precision, queues }
+        Simulation {
+            shape,
+            policy,
+            costs,
+            service,
+            scheduling,
+            effects,
+            speeds,
+            key,
+            precision,
+            limit,
+            classes,
+            closed,
+            queues,
+        }
     }
 }

@@ -9,7 +9,7 @@ use crate::packet::host::{Packet, SimulatedHost};
 use std::collections::VecDeque;
 use warmcore_costs::residency::{PacketPlacement, Residency};
 use warmcore_costs::{CostModel, Found, Situation};
-use warmcore_policy::dispatch::{Change, Dispatcher, Next, Waiting};
+use warmcore_policy::dispatch::{Arrived, Change, Dispatcher, Next, Waiting};
 use warmcore_policy::{Policy, ThreadPool};
 use warmcore_scenario::Organisation;
 use warmcore_units::{CpuId, Nanos, ThreadId};
@@ -123,10 +123,9 @@ impl<'a, P: Policy, W: Waiting<Job = Packet>, F: ModelFeatures> System<'a, P, W,
     #[inline]
     pub fn next_event(&self) -> Nanos {
         let (_, completion) = self.completions.first();
-        if F::EFFECTS
-            && let Some(unreported) = self.unreported.front()
-        {
-            return Nanos(completion.0.min(unreported.at.0));
+        if F::EFFECTS {
+            let unreported = self.unreported.front().map_or(Nanos::INFINITY, |unreported| unreported.at);
+            return Nanos(completion.0.min(unreported.0).min(self.beyond.next_request().0));
         }
         completion
     }
@@ -143,14 +142,29 @@ impl<'a, P: Policy, W: Waiting<Job = Packet>, F: ModelFeatures> System<'a, P, W,
     pub fn arrive(&mut self, packet: Packet) {
         self.present += 1;
         let last = self.residency.last_writer(packet.stream);
-        if let Some((cpu, first)) = self.dispatcher.arrive(packet, last, &mut self.random) {
-            self.take_over(cpu, first, packet.arrived);
+        match self.dispatcher.arrive_or_refuse(packet, last, &mut self.random) {
+            Arrived::Starts(cpu, first) => self.take_over(cpu, first, packet.arrived),
+            Arrived::Waits => {}
+            Arrived::Refused(_) => {
+                self.present -= 1;
+                self.beyond.lose();
+            }
         }
+    }
+
+    /// Packets that found a full queue.
+    #[must_use]
+    pub fn lost(&self) -> u64 {
+        self.beyond.lost()
     }
 
     /// Handles the [next event](Self::next_event). `None` if that event finishes no packet.
     #[inline(always)]
     pub fn step(&mut self) -> Option<Finished> {
+        if let Some(request) = self.take_request() {
+            self.arrive(request);
+            return None;
+        }
         let (cpu, now) = self.completions.first();
         if F::EFFECTS && self.unreported.front().is_some_and(|unreported| unreported.at.0 <= now.0) {
             let seen = self.unreported.pop_front()?;
@@ -158,6 +172,19 @@ impl<'a, P: Policy, W: Waiting<Job = Packet>, F: ModelFeatures> System<'a, P, W,
             return None;
         }
         self.complete(cpu, now)
+    }
+
+    /// Takes the request of a closed loop, if that is the next event; it has yet to [arrive](Self::arrive). Of events at the
+    /// same time a request comes last, as an arrival does.
+    #[inline(always)]
+    pub fn take_request(&mut self) -> Option<Packet> {
+        if !F::EFFECTS {
+            return None;
+        }
+        let request = self.beyond.next_request();
+        let (_, completion) = self.completions.first();
+        let others = self.unreported.front().map_or(completion, |it| Nanos(it.at.0.min(completion.0)));
+        if request < others { self.beyond.request() } else { None }
     }
 
     /// `cpu` completes what it is doing. `None` if the packet's memory must first migrate to be released.
@@ -172,6 +199,9 @@ impl<'a, P: Policy, W: Waiting<Job = Packet>, F: ModelFeatures> System<'a, P, W,
         }
         let finished = Finished { packet, cpu, situation, started, ended: now };
         self.present -= 1;
+        if F::EFFECTS {
+            self.beyond.finished(&packet, now);
+        }
         match self.dispatcher.finish(cpu, &packet, now) {
             Next::Continue(next, change) => {
                 if let Some(change) = change {

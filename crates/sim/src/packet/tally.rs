@@ -1,5 +1,6 @@
 //! Statistics over the packets finished so far.
 
+use crate::packet::figures::ExtensionFigures;
 use crate::packet::host::Shape;
 use crate::packet::outcome::{DelayQuantiles, Ended, Fairness, Outcome, nanos};
 use crate::packet::system::Finished;
@@ -39,14 +40,14 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    pub(super) fn new(shape: Shape) -> Self {
+    pub(super) fn new(shape: Shape, warmup: Option<u64>) -> Self {
         Self {
             processors: f64::from(shape.processors),
             lines: shape.processors.max(shape.stacks),
             latest: [[0.0; 3]; BLOCK],
             unread: 0,
             read_after: BLOCK,
-            packets: BatchMeans::default(),
+            packets: BatchMeans::default().with_warmup(warmup),
             delays: Quantiles::default(),
             backlog: Backlog::default(),
             streams: vec![(0, 0.0); shape.streams as usize],
@@ -125,6 +126,7 @@ impl Tally {
             warmup: steady.warmup,
             packets,
             ended,
+            extensions: ExtensionFigures::default(),
         }
     }
 }

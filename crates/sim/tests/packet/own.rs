@@ -2,19 +2,21 @@
 
 use crate::machines::model;
 use crate::theory::formulas::{Moments, wait_mg1, wait_mmc};
+use core::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use warmcore_costs::{ConstantCost, CostModel, Found, Profile};
+use warmcore_policy::dispatch::{QueueLimit, QueueRules};
 use warmcore_policy::policies::{MostRecentlyUsed, WiredStreams};
 use warmcore_policy::{Decision, Policy, Queues, Request, View};
 use warmcore_scenario::{Effects, Extensions, Parallelism, ProcessorPolicy, Scheduling};
 use warmcore_sim::packet::{
     Ended, Finished, Packet, Precision, ServiceDistribution, Shape, SimulatedHost, Simulation,
-    SimulationError, run, trace,
+    SimulationError, SimulationEvent, run, trace,
 };
 use warmcore_units::{Nanos, PerSecond, StreamId};
 use warmcore_workload::random::Random;
-use warmcore_workload::{Arrival, Arrivals, Key, Poisson, TimeDistribution};
+use warmcore_workload::{Arrival, Arrivals, ClosedLoop, Key, Poisson, Silence, TimeDistribution};
 
 /// The lowest idle processor.
 #[derive(Clone)]
@@ -182,4 +184,49 @@ fn an_impossible_answer_ends_the_run_and_is_named() {
     assert_eq!(field(slow.run(&mut arrivals()).unwrap_err()), "speeds");
     let none = Simulation::new(Shape { processors: 0, ..shape }, First, cost);
     assert_eq!(field(none.run(&mut arrivals()).unwrap_err()), "processors");
+}
+
+#[test]
+fn every_event_is_shown_in_order_and_a_loss_too() {
+    let rules = QueueRules { limit: Some(QueueLimit::Each(1)), classes: &[] };
+    let simulation = Simulation::new(Shape::square(1), First, ConstantCost(Nanos(100.0))).queue_rules(rules);
+    let arrivals = || Listed::new(&[(0.0, 0), (10.0, 0), (20.0, 0), (150.0, 0)]);
+    let seen = |most: usize| {
+        let mut seen = Vec::new();
+        let mut see = |event| {
+            seen.push(match event {
+                SimulationEvent::Arrived(packet) => ('a', packet.arrived.0),
+                SimulationEvent::Lost(packet) => ('l', packet.arrived.0),
+                SimulationEvent::Finished(finished) => ('f', finished.ended.0),
+            });
+            if seen.len() < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        };
+        simulation.events(&mut arrivals(), &mut see).unwrap();
+        seen
+    };
+    let all = [
+        ('a', 0.0),
+        ('a', 10.0),
+        ('a', 20.0),
+        ('l', 20.0),
+        ('f', 100.0),
+        ('a', 150.0),
+        ('f', 200.0),
+        ('f', 300.0),
+    ];
+    assert_eq!(seen(usize::MAX), all);
+    assert_eq!(seen(4), all[..4]);
+}
+
+/// Two clients of one request each, answered one after the other.
+#[test]
+fn a_closed_loop_of_ones_own_sends_what_it_was_answered() {
+    let closed = ClosedLoop { window: 1, think: Nanos(50.0), distribution: TimeDistribution::Deterministic };
+    let shape = Shape { processors: 1, streams: 2, stacks: 1 };
+    let simulation = Simulation::new(shape, First, ConstantCost(Nanos(100.0))).closed(closed);
+    let mut finished = Vec::new();
+    simulation
+        .trace(&mut Silence, 5, &mut |packet| finished.push((packet.packet.stream.0, packet.ended.0)))
+        .unwrap();
+    assert_eq!(finished, [(0, 150.0), (1, 250.0), (0, 350.0), (1, 450.0), (0, 550.0)]);
 }

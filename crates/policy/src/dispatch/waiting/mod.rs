@@ -4,12 +4,15 @@
 //! |---|---|---|
 //! | [`PacketQueues`] | Locking and Hybrid, first come first served | packets |
 //! | [`StreamQueue`] | the same, with the stream just processed first | packets |
+//! | [`ClassQueues`] | the same, with classes of streams and with limits | packets |
 //! | [`StackQueues`] | IPS | stacks that have a packet but no processor |
 
+mod classes;
 mod packets;
 mod stacks;
 mod streams;
 
+pub use classes::{ClassQueues, QueueLimit, QueueRules};
 pub use packets::PacketQueues;
 pub use stacks::StackQueues;
 pub use streams::StreamQueue;
@@ -71,6 +74,9 @@ pub trait Waiting: Send {
     /// before it continues with another stack.
     const HOLDS_STACK: bool = false;
 
+    /// Whether a queue may be [full](Self::is_full). A job is then admitted at once.
+    const LIMITED: bool = false;
+
     /// Empty, with the queues that the policy asks for.
     fn new(layout: &Layout, queues: Queues) -> Self;
 
@@ -83,6 +89,12 @@ pub trait Waiting: Send {
     /// Handles the arrival of `job`: returns it if it may start as soon as a processor is free, and
     /// otherwise stores it where it waits.
     fn admit(&mut self, job: Self::Job) -> Option<Self::Job>;
+
+    /// Whether no further job may wait in the queue of `at`.
+    fn is_full(&self, at: CpuId) -> bool {
+        let _ = at;
+        false
+    }
 
     /// Appends an admitted job to the queue of `at`.
     fn enqueue(&mut self, job: Self::Job, at: CpuId);
