@@ -95,6 +95,8 @@ test-long: test fuzz audit
 	cargo test --release --locked --package warmcore-cli --test command -- --ignored of_hot_caches --nocapture
 	cargo test --release --locked --package warmcore-cli --test command -- --ignored the_largest_host --nocapture
 	WARMCORE_RECORDINGS=5 cargo test --release --locked --package warmcore-cli --test command -- --ignored recorded_mixes --nocapture
+	cargo build --release --locked --package warmcore-cli
+	WARMCORE_LONG=1 WARMCORE_BINARY=$(abspath $(TARGET))/release/warmcore WARMCORE_WHEEL_PROFILE=release scripts/check-wheel -s
 	scripts/check-mutants
 
 bench:

@@ -42,7 +42,9 @@ pub(crate) fn calibrate(
         let packets = CalibrationPlan::standard().packets();
         let measured = costs::measure(&machine, &study.calibration, packets, seed, &mut observer, &stop);
         measured.map_err(|error| match error {
-            CalibrateError::Interrupted => Failure::Interrupted(raised.lock().ok().and_then(|mut raised| raised.take())),
+            CalibrateError::Interrupted => {
+                Failure::Interrupted(raised.lock().ok().and_then(|mut raised| raised.take()))
+            }
             error => Failure::plain(Class::Profile, error),
         })
     })?;

@@ -8,12 +8,14 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use warmcore_scenario::cluster::{ClusterDispatch, ClusterMachine};
 use warmcore_scenario::document::{self, Checked};
-use warmcore_scenario::runqueue::{
-    Application, Blocking, Bursts, CacheLevel, Ends, Footprint, Jobs, Lock, MachineCaches, Part, RecordedDelays,
-    RecordedFigures, RecordedThread, References, RunQueueMachine, Scheduler,
-};
 use warmcore_scenario::extensions::{QueueTable, Service};
-use warmcore_scenario::{ClusterScenario, Effects, Live, PacketScenario, RunLength, RunQueueScenario, Scheduling, Traffic};
+use warmcore_scenario::runqueue::{
+    Application, Blocking, Bursts, CacheLevel, Ends, Footprint, Jobs, Lock, MachineCaches, Part,
+    RecordedDelays, RecordedFigures, RecordedThread, References, RunQueueMachine, Scheduler,
+};
+use warmcore_scenario::{
+    ClusterScenario, Effects, Live, PacketScenario, RunLength, RunQueueScenario, Scheduling, Traffic,
+};
 use warmcore_units::Fault;
 use warmcore_workload::{Batch, Size};
 
@@ -43,7 +45,9 @@ impl AnyScenario {
     fn from_toml(kind: Option<&str>, text: &str, path: &Path) -> Result<Self, Failure> {
         let folder = path.parent().unwrap_or(Path::new(""));
         Ok(match kind.unwrap_or_else(|| kind_of(text)) {
-            "packet" => Self::Packet(Box::new(parsed::<PacketScenario>(text, path)?.with_files_below(folder))),
+            "packet" => {
+                Self::Packet(Box::new(parsed::<PacketScenario>(text, path)?.with_files_below(folder)))
+            }
             "run-queue" => Self::RunQueue(Box::new(parsed(text, path)?)),
             "cluster" => Self::Cluster(Box::new(parsed(text, path)?)),
             other => return Err(unknown_kind(other)),
@@ -86,7 +90,11 @@ pub(crate) fn scenario(kind: &str, document: &str) -> PyResult<String> {
 /// The kind and the JSON of the scenario in a TOML `text`, or in the file at `path`.
 #[pyfunction]
 #[pyo3(signature = (kind, text, path))]
-pub(crate) fn of_toml(kind: Option<&str>, text: Option<&str>, path: Option<PathBuf>) -> PyResult<(&'static str, String)> {
+pub(crate) fn of_toml(
+    kind: Option<&str>,
+    text: Option<&str>,
+    path: Option<PathBuf>,
+) -> PyResult<(&'static str, String)> {
     let read = |path: &Path| {
         let unreadable = |error| Failure::Unusable(Class::Scenario, Complaint::from(error));
         document::text::<PacketScenario>(path).map_err(unreadable)
@@ -94,7 +102,9 @@ pub(crate) fn of_toml(kind: Option<&str>, text: Option<&str>, path: Option<PathB
     let scenario = match (text, path) {
         (Some(text), path) => AnyScenario::from_toml(kind, text, &path.unwrap_or("scenario".into()))?,
         (None, Some(path)) => AnyScenario::from_toml(kind, &read(&path)?, &path)?,
-        (None, None) => return Err(Failure::plain(Class::Scenario, "neither a text nor a path is given").into()),
+        (None, None) => {
+            return Err(Failure::plain(Class::Scenario, "neither a text nor a path is given").into());
+        }
     };
     Ok((scenario.kind(), scenario.to_json()?))
 }
@@ -185,9 +195,10 @@ fn array_for_table(given: &Value, read: &Value) -> Option<String> {
         (Value::Object(given), Value::Object(read)) => {
             given.iter().find_map(|(name, value)| within(name.clone(), (value, read.get(name))))
         }
-        (Value::Array(given), Value::Array(read)) => {
-            given.iter().enumerate().find_map(|(index, value)| within(index.to_string(), (value, read.get(index))))
-        }
+        (Value::Array(given), Value::Array(read)) => given
+            .iter()
+            .enumerate()
+            .find_map(|(index, value)| within(index.to_string(), (value, read.get(index)))),
         _ => None,
     }
 }
@@ -198,7 +209,9 @@ fn parsed<D: Checked>(text: &str, path: &Path) -> Result<D, Failure> {
         // The reader of TOML knows the line, and the other reader the field.
         let of_value = || read::<D>(serde_json::to_value(text.parse::<toml::Table>().ok()?).ok()?).err();
         match of_value() {
-            Some(Failure::Unusable(_, Complaint { field, found, expected, message })) if complaint.field.is_none() => {
+            Some(Failure::Unusable(_, Complaint { field, found, expected, message }))
+                if complaint.field.is_none() =>
+            {
                 let nearest = message.find("; did you mean").map_or("", |place| &message[place..]);
                 let message = format!("{}{nearest}", complaint.message);
                 Failure::Unusable(Class::Scenario, Complaint { field, found, expected, message })

@@ -102,7 +102,9 @@ impl From<DocumentError> for Complaint {
 impl From<TrafficError> for Failure {
     fn from(error: TrafficError) -> Self {
         match error {
-            TrafficError::Field(fault) | TrafficError::Arrivals(ImpossibleArrivals::Parameter(fault)) => fault.into(),
+            TrafficError::Field(fault) | TrafficError::Arrivals(ImpossibleArrivals::Parameter(fault)) => {
+                fault.into()
+            }
             error => {
                 let field = Some("traffic".to_owned());
                 let message = format!("the traffic cannot be made: {error}");

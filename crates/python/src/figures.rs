@@ -77,7 +77,11 @@ fn estimates(name: &str, unit: &str, rows: &[Estimate<f64>]) -> [Column; 2] {
     let known = |value: f64| Some(value).filter(|value| value.is_finite());
     [
         Column::floats(name, unit, rows.iter().map(|row| known(row.mean))),
-        Column::floats(format!("{name}_half_width"), unit, rows.iter().map(|row| row.half_width.and_then(known))),
+        Column::floats(
+            format!("{name}_half_width"),
+            unit,
+            rows.iter().map(|row| row.half_width.and_then(known)),
+        ),
     ]
 }
 

@@ -39,7 +39,9 @@ pub(crate) fn interruptible<T: Send>(
                     }
                     Err(RecvTimeoutError::Timeout) => {}
                     Err(RecvTimeoutError::Disconnected) => {
-                        return Err(Failure::Broken("the simulation ended by a panic: a defect of warmcore".to_owned()));
+                        return Err(Failure::Broken(
+                            "the simulation ended by a panic: a defect of warmcore".to_owned(),
+                        ));
                     }
                 }
             }

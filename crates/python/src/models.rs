@@ -41,7 +41,8 @@ pub(crate) fn trace(times: &[u8], streams: &[u8]) -> Result<Trace, Failure> {
 }
 
 fn uneven(name: &str, bytes: usize, each: usize) -> Failure {
-    Fault::new(format!("arrivals.{name}"), format!("{bytes} bytes"), format!("{each} bytes for each packet")).into()
+    Fault::new(format!("arrivals.{name}"), format!("{bytes} bytes"), format!("{each} bytes for each packet"))
+        .into()
 }
 
 /// Simulates the point of `scenario` with this `policy` instead of the one it names, and this `cost` of a packet instead of
@@ -164,7 +165,8 @@ impl Judged<'_> {
         let Self { seed, rate, traffic, raised } = self;
         let key = |replication| Key { seed, point: rate.0.to_bits(), replication };
         let simulation = simulation.with_key(key(CAPACITY_REPLICATION));
-        let capacity = simulation.capacity(&mut *traffic.endless(rate, simulation.key())?).map_err(failure)?;
+        let capacity =
+            simulation.capacity(&mut *traffic.endless(rate, simulation.key())?).map_err(failure)?;
         raised.check()?;
         let capture = traffic.trace().map(Trace::capture);
         if capture.is_none() && capacity.is_exceeded_by(rate) {

@@ -27,8 +27,8 @@ pub(crate) fn observe(
     let AnyScenario::Packet(scenario) = AnyScenario::from_json("packet", document)? else {
         return Err(Failure::plain(Class::Scenario, "expected a scenario of packets").into());
     };
-    let wanted: Observations =
-        serde_json::from_str(wanted).map_err(|error| Failure::plain(Class::Other, format!("not observations: {error}")))?;
+    let wanted: Observations = serde_json::from_str(wanted)
+        .map_err(|error| Failure::plain(Class::Other, format!("not observations: {error}")))?;
     let costs = chosen(&scenario.profile, profile)?;
     let began = Instant::now();
     let (result, observed, trace) = interruptible(py, |stop| {

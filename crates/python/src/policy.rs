@@ -158,7 +158,12 @@ impl<const COMMON: bool> PythonPolicy<COMMON> {
         Self { policy, raised }
     }
 
-    fn ask(&self, request: policy::Request, view: &impl policy::View, random: f64) -> PyResult<policy::Decision> {
+    fn ask(
+        &self,
+        request: policy::Request,
+        view: &impl policy::View,
+        random: f64,
+    ) -> PyResult<policy::Decision> {
         Python::attach(|py| {
             let [request, view] = [
                 seen_request(request, random).into_pyobject(py)?.into_any(),
@@ -172,7 +177,9 @@ impl<const COMMON: bool> PythonPolicy<COMMON> {
                 return Ok(policy::Decision::Wait(CpuId(wait.get().cpu)));
             }
             let found = answer.repr()?;
-            Err(PyTypeError::new_err(format!("place() returned {found}, expected wc.Run(cpu) or wc.Wait(cpu)")))
+            Err(PyTypeError::new_err(format!(
+                "place() returned {found}, expected wc.Run(cpu) or wc.Wait(cpu)"
+            )))
         })
     }
 }
@@ -198,7 +205,12 @@ impl<const COMMON: bool> policy::Policy for PythonPolicy<COMMON> {
     const QUEUES: policy::Queues = if COMMON { policy::Queues::Common } else { policy::Queues::PerProcessor };
     const USES_LOAD: bool = !COMMON;
 
-    fn place(&mut self, request: policy::Request, view: &impl policy::View, random: &mut impl Rng) -> policy::Decision {
+    fn place(
+        &mut self,
+        request: policy::Request,
+        view: &impl policy::View,
+        random: &mut impl Rng,
+    ) -> policy::Decision {
         if self.raised.stop.load(Ordering::Relaxed) {
             return policy::Decision::Wait(request.home);
         }
@@ -212,7 +224,14 @@ impl<const COMMON: bool> policy::Policy for PythonPolicy<COMMON> {
 
 fn seen_request(request: policy::Request, random: f64) -> Request {
     let policy::Request { now, stream, stack, home, last } = request;
-    Request { now: now.0, stream: stream.0, stack: stack.0, home: home.0, last: last.map(|cpu| cpu.0), random }
+    Request {
+        now: now.0,
+        stream: stream.0,
+        stack: stack.0,
+        home: home.0,
+        last: last.map(|cpu| cpu.0),
+        random,
+    }
 }
 
 fn seen_view(view: &impl policy::View, with_loads: bool) -> View {

@@ -11,15 +11,16 @@ use warmcore_scenario::document::{self, DocumentError};
 #[pyfunction]
 #[pyo3(signature = (path))]
 pub(crate) fn profile(path: Option<PathBuf>) -> PyResult<String> {
-    let profile = path.map_or_else(|| Ok(Profile::sgi_challenge_xl()), |path| document::read(&path).map_err(unfit))?;
+    let profile =
+        path.map_or_else(|| Ok(Profile::sgi_challenge_xl()), |path| document::read(&path).map_err(unfit))?;
     Ok(to_json(&profile)?)
 }
 
 /// The TOML of the profile in a JSON `document`.
 #[pyfunction]
 pub(crate) fn profile_toml(document: &str) -> PyResult<String> {
-    let profile: Profile =
-        serde_json::from_str(document).map_err(|error| Failure::plain(Class::Profile, format!("not a profile: {error}")))?;
+    let profile: Profile = serde_json::from_str(document)
+        .map_err(|error| Failure::plain(Class::Profile, format!("not a profile: {error}")))?;
     profile.check().map_err(|fault| Failure::Unusable(Class::Profile, fault.into()))?;
     Ok(toml::to_string(&profile).map_err(|error| Failure::Broken(error.to_string()))?)
 }
@@ -30,9 +31,10 @@ pub(crate) fn chosen(source: &ProfileSource, text: Option<&str>) -> Result<Profi
         (Some(text), _) => parsed(text),
         (None, ProfileSource::File(path)) => document::read(path).map_err(unfit),
         (None, ProfileSource::SgiChallengeXl) => Ok(Profile::sgi_challenge_xl()),
-        (None, ProfileSource::Measure) => {
-            Err(Failure::plain(Class::Profile, "`profile` is \"measure\": `warmcore.calibrate()` measures one"))
-        }
+        (None, ProfileSource::Measure) => Err(Failure::plain(
+            Class::Profile,
+            "`profile` is \"measure\": `warmcore.calibrate()` measures one",
+        )),
     }
 }
 

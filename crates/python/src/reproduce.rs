@@ -67,7 +67,9 @@ impl Asked {
             "salehi-1994" => return Ok(()),
             "torrellas-1995" | "falsafi-1998" => {}
             measured if MEASURED.contains(&measured) => {
-                let message = format!("{measured} is measured, not simulated: `warmcore reproduce {measured}` does that");
+                let message = format!(
+                    "{measured} is measured, not simulated: `warmcore reproduce {measured}` does that"
+                );
                 return Err(Failure::plain(Class::Other, message));
             }
             other => {
@@ -92,7 +94,10 @@ impl Asked {
     fn figures<E>(&self, source: &Source<E>) -> Result<Vec<&'static str>, Failure> {
         source.figures_named(&self.figures).map_err(|error| {
             let field = Some("figure".to_owned());
-            Failure::Unusable(Class::Other, Complaint { message: error.to_string(), field, ..Complaint::default() })
+            Failure::Unusable(
+                Class::Other,
+                Complaint { message: error.to_string(), field, ..Complaint::default() },
+            )
         })
     }
 }
@@ -119,7 +124,7 @@ fn salehi(asked: &Asked, stop: &AtomicBool) -> Result<Reproduced, Failure> {
 }
 
 fn torrellas(asked: &Asked, stop: &AtomicBool) -> Result<Reproduced, Failure> {
-    use torrellas_1995::{PredictionError, Precision, Progress, predict, source};
+    use torrellas_1995::{Precision, PredictionError, Progress, predict, source};
     let source = source();
     let figures = asked.figures(&source)?;
     let mut precision = if asked.quick { Precision::QUICK } else { Precision::FULL };
@@ -146,10 +151,11 @@ fn falsafi(asked: &Asked, stop: &AtomicBool) -> Result<Reproduced, Failure> {
         }
     };
     let options = Options { figures: figures.clone(), size };
-    let found = reproduce(&options, watch, |_| None, |_, _| Ok(()), |_| {}, stop).map_err(|error| match error {
-        ReproduceError::Interrupted => Failure::Interrupted(None),
-        error @ ReproduceError::Keep(_) => Failure::plain(Class::Other, error),
-    })?;
+    let found =
+        reproduce(&options, watch, |_| None, |_, _| Ok(()), |_| {}, stop).map_err(|error| match error {
+            ReproduceError::Interrupted => Failure::Interrupted(None),
+            error @ ReproduceError::Keep(_) => Failure::plain(Class::Other, error),
+        })?;
     reproduced(source, found, figures)
 }
 

@@ -72,7 +72,8 @@ pub(crate) fn simulate_with(
     let result = if policy.is_none() && cost.is_none() {
         interruptible(py, |stop| Ok(Point::new(&scenario, &traffic.stopped_by(stop), &profile)?.simulate()?))
     } else {
-        let policy = policy.map(|policy| if common_queue { Own::Common(policy) } else { Own::PerProcessor(policy) });
+        let policy =
+            policy.map(|policy| if common_queue { Own::Common(policy) } else { Own::PerProcessor(policy) });
         models::simulate(&scenario, traffic, &profile, policy, cost)
     }?;
     let Said { mut figures, table } = Said::of_point(&scenario, &result)?;

@@ -20,7 +20,8 @@ impl From<PlanError> for Failure {
             PlanError::Resolve(error) => Self::plain(Class::Profile, error),
             PlanError::Partition { ref field, ref known } => {
                 let message = error.to_string();
-                let (field, expected) = (Some("partition_by".to_owned()), Some(format!("one of {known}; not {field}")));
+                let (field, expected) =
+                    (Some("partition_by".to_owned()), Some(format!("one of {known}; not {field}")));
                 Self::Unusable(Class::Sweep, Complaint { message, field, expected, ..Complaint::default() })
             }
             PlanError::Text(error) => Self::Broken(error.to_string()),
@@ -55,7 +56,9 @@ pub(crate) fn grid(model: &str, scenario: &str, axes: Vec<(Vec<String>, String)>
         let rows: Vec<Vec<serde_json::Value>> = serde_json::from_str(&rows).map_err(broken)?;
         let value = |value: serde_json::Value| {
             let field = fields.join(", ");
-            let unfit = |_| Failure::from(Fault::new(&field, &value, "a number below 2^63, a text, a list or a table"));
+            let unfit = |_| {
+                Failure::from(Fault::new(&field, &value, "a number below 2^63, a text, a list or a table"))
+            };
             toml::Value::try_from(&value).map_err(unfit)
         };
         let rows: Vec<Vec<toml::Value>> =
@@ -90,7 +93,9 @@ impl Plan {
             let grid: Grid = match (text, path) {
                 (Some(text), None) => document::parse(text, "grid.toml".as_ref()).map_err(unfit)?,
                 (_, Some(path)) => document::read(&path).map_err(unfit)?,
-                (None, None) => return Err(Failure::plain(Class::Scenario, "neither a text nor a path is given")),
+                (None, None) => {
+                    return Err(Failure::plain(Class::Scenario, "neither a text nor a path is given"));
+                }
             };
             let plan = if checked { Checked::unchecked(grid) } else { Checked::new(grid) };
             Ok(plan?)

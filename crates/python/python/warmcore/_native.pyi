@@ -2,6 +2,31 @@
 
 from typing import Any, Final, final
 
+__all__ = [
+    "DataSet",
+    "Found",
+    "Plan",
+    "Request",
+    "Run",
+    "Table",
+    "VERSION",
+    "View",
+    "Wait",
+    "calibrate",
+    "grid",
+    "manifest",
+    "observe",
+    "of_toml",
+    "part",
+    "profile",
+    "profile_toml",
+    "reproduce",
+    "scenario",
+    "simulate",
+    "simulate_with",
+    "to_toml",
+]
+
 VERSION: Final[str]
 
 def scenario(kind: str, document: str) -> str: ...
@@ -44,7 +69,7 @@ class Run:
     def __new__(cls, cpu: int) -> Run: ...
     @property
     def cpu(self) -> int: ...
-    def __eq__(self, other: object) -> bool: ...
+    def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
 
 @final
@@ -52,7 +77,7 @@ class Wait:
     def __new__(cls, cpu: int) -> Wait: ...
     @property
     def cpu(self) -> int: ...
-    def __eq__(self, other: object) -> bool: ...
+    def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
 
 @final

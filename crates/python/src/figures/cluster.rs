@@ -52,7 +52,9 @@ impl Said {
         let messages = outcome.network.messages.iter();
         figures.plain(
             "messages",
-            messages.map(|(message, count)| (format!("{message:?}"), (*count).into())).collect::<serde_json::Map<_, _>>(),
+            messages
+                .map(|(message, count)| (format!("{message:?}"), (*count).into()))
+                .collect::<serde_json::Map<_, _>>(),
         );
         let each = scenario.machine.processors.max(1) as usize;
         let mut columns = vec![

@@ -38,7 +38,8 @@ impl Said {
         figures.plain("packets", outcome.map(|of| of.packets));
         figures.plain("warmup_packets", outcome.map(|of| of.warmup));
         figures.plain("situations", outcome.map(|of| situations(&of.situations)));
-        let table = columns(&[(scenario.clone(), *result)]).map_err(|error| Failure::Broken(error.to_string()))?;
+        let table =
+            columns(&[(scenario.clone(), *result)]).map_err(|error| Failure::Broken(error.to_string()))?;
         Ok(Self { figures, table })
     }
 }

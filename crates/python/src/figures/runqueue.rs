@@ -45,7 +45,10 @@ impl Said {
         let names = scenario.applications.iter().map(|one| Some(one.name.clone()));
         let mut columns = vec![
             Column::texts("application", names),
-            Column::integers("processes", scenario.applications.iter().map(|one| count(one.processes.into()))),
+            Column::integers(
+                "processes",
+                scenario.applications.iter().map(|one| count(one.processes.into())),
+            ),
         ];
         for (name, unit, of) in SHOWN {
             let row = |place: usize| outcome.estimate(|run| of(&run.applications[place]));

@@ -9,8 +9,8 @@ use warmcore_files::{LONGEST_CAPTURE, read};
 use warmcore_units::{Fault, PerSecond, StreamId};
 use warmcore_workload::trace::check_time_scale;
 use warmcore_workload::{
-    Arrival, Arrivals, Constant, ImpossibleArrivals, Key, Marks, Modulated, Periodic, Poisson, SelfSimilar, Silence,
-    StreamChoice, Trace, TraceError, Trains, WithDirections, WithSizes,
+    Arrival, Arrivals, Constant, ImpossibleArrivals, Key, Marks, Modulated, Periodic, Poisson, SelfSimilar,
+    Silence, StreamChoice, Trace, TraceError, Trains, WithDirections, WithSizes,
 };
 
 /// A valid traffic description with the trace that it names, if any. It generates arrivals at any rate, any
