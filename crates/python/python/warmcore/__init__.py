@@ -20,10 +20,10 @@ from ._reproduce import Reproduction, reproduce
 from ._scenarios import *  # noqa: F403
 from ._scenarios import __all__ as _scenarios_all
 from ._simulate import simulate
+from .errors import DataSetError, Error, ProfileError, ScenarioError, SchedulerError, SweepError, TrafficError
 from .plotting import plot
 from .policy import Found, Policy, Request, Run, View, Wait
 from .profile import Profile
-from .errors import DataSetError, Error, ProfileError, ScenarioError, SchedulerError, SweepError, TrafficError
 from .result import ClusterResult, Estimate, PacketResult, Result, RunQueueResult, to_pandas, to_polars
 from .sweeping import Grid, Sweep, open_dataset, sweep
 

@@ -106,7 +106,9 @@ class Profile:
         cells = "".join(f"<th>{html.escape(name)}</th>" for name in ("", "hot", *self._columns()))
         rows = "".join(
             f'<tr><td style="text-align:left">{html.escape(f"{approach}, {experiment}")}</td>'
-            + "".join(f"<td>{html.escape(str(self.time(experiment, approach=approach, cold=cold)))}</td>" for cold in range(levels + 1))
+            + "".join(
+                f"<td>{html.escape(str(self.time(experiment, approach=approach, cold=cold)))}</td>" for cold in range(levels + 1)
+            )
             + "</tr>"
             for approach, times in self._fields["times"].items()
             for experiment, one in times["cached"].items()
