@@ -6,7 +6,7 @@ import pyarrow
 import pytest
 import warmcore as wc
 
-POINT = wc.PacketScenario(rate_per_s=40_000, traffic=wc.Traffic(streams=4), run=wc.RunLength(precision=0.05))
+POINT = wc.PacketScenario(rate_per_s=15_000, traffic=wc.Traffic(streams=4), run=wc.RunLength(precision=0.05))
 
 
 def test_tables_are_by_name_and_the_result_is_the_same() -> None:
