@@ -199,6 +199,20 @@ impl<P: Policy, W: Waiting> Dispatcher<P, W> {
         Some(next)
     }
 
+    /// Reads what is kept of `stream`, so that it is in the processor's cache when its next job arrives. Returns
+    /// something that depends on it.
+    #[inline]
+    pub fn touch(&self, stream: StreamId) -> u32 {
+        self.waiting.touch(stream)
+    }
+
+    /// Calls `touch` with the jobs that `cpu` is about to take from a queue, if the jobs in that wait for long. Returns
+    /// something that depends on what it returned.
+    #[inline]
+    pub fn touch_next(&self, cpu: CpuId, touch: impl Fn(&W::Job) -> u32) -> u32 {
+        self.waiting.touch_next(Self::queue(cpu), touch)
+    }
+
     /// The stack that `job` visits on `cpu`.
     #[inline]
     pub fn stack(&self, job: &W::Job, cpu: CpuId) -> StackId {
