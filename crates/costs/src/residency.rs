@@ -6,6 +6,7 @@
 
 use crate::execution::ExecutionModel;
 use crate::situation::{Experiment, Situation, ThreadStack};
+use core::hint::select_unpredictable;
 use core::mem::replace;
 use warmcore_units::{CpuId, Nanos, StackId, StreamId, ThreadId};
 
@@ -118,8 +119,8 @@ impl Residency {
         // No branch, as whether the stream changes cannot be foreseen.
         let (changes, was_here) = (history.stream != stream.0, history.writer == cpu.0);
         history.stream = stream.0;
-        history.writer = if changes { cpu.0 } else { history.writer };
-        let history_here = changes.then_some(was_here);
+        history.writer = select_unpredictable(changes, cpu.0, history.writer);
+        let history_here = select_unpredictable(changes, Some(was_here), None);
         self.situation(placement, history_here)
     }
 
@@ -141,6 +142,14 @@ impl Residency {
             ),
             thread_stack: if thread_here { ThreadStack::Cached } else { ThreadStack::Migrates },
         }
+    }
+
+    /// Reads what is kept of `stream` and `stack`, so that it is in the processor's cache when their next packet
+    /// starts. Returns something that depends on it.
+    #[must_use]
+    #[inline]
+    pub fn touch(&self, stream: StreamId, stack: StackId) -> u32 {
+        self.session_writer[stream.index()] ^ self.history[stack.index()].writer
     }
 
     /// How long `cpu` has run no protocol code at `now`.

@@ -81,12 +81,11 @@ impl<const K: usize> BatchMeans<K> {
     }
 
     /// Adds the next observations of the run: the same as pushing them one by one, but faster.
-    pub fn extend(&mut self, mut observations: &[[f64; K]]) {
-        while !observations.is_empty() {
+    pub fn extend(&mut self, mut observations: impl ExactSizeIterator<Item = [f64; K]>) {
+        while observations.len() > 0 {
             let fitting = usize::try_from(self.missing).unwrap_or(usize::MAX).min(observations.len());
-            let (now, later) = observations.split_at(fitting);
             let mut filling = self.filling;
-            for observation in now {
+            for observation in observations.by_ref().take(fitting) {
                 for (sum, value) in filling.iter_mut().zip(observation) {
                     *sum += value;
                 }
@@ -96,7 +95,6 @@ impl<const K: usize> BatchMeans<K> {
             if self.missing == 0 {
                 self.close_batch();
             }
-            observations = later;
         }
     }
 
@@ -240,7 +238,7 @@ mod tests {
             for (number, part) in parts.into_iter().enumerate() {
                 let observations: Vec<_> = (0..part).map(|i| [(i * i % 17) as f64, number as f64]).collect();
                 observations.iter().for_each(|&observation| one_by_one.push(observation));
-                at_once.extend(&observations);
+                at_once.extend(observations.into_iter());
             }
             prop_assert_eq!(one_by_one.observations(), at_once.observations());
             prop_assert_eq!(one_by_one.sums, at_once.sums);
