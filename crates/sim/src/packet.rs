@@ -7,6 +7,7 @@
 //! | [`dispatch`](mod@dispatch) | the compiled form of the model for each policy |
 //! | [`features`] | which features of the model a host needs |
 //! | [`mod@run`], [`outcome`] | one run: its warm-up, its intervals, when it stops |
+//! | [`mod@recursion`] | hosts that need no event queue |
 //! | `replay` | a recorded trace, which has no steady state |
 //! | [`point`] | one point of an experiment: capacity and steady state |
 //! | [`mod@compare`] | two schedulings on the same arrivals |
@@ -25,6 +26,7 @@ mod feed;
 pub mod host;
 pub mod outcome;
 pub mod point;
+pub mod recursion;
 mod replay;
 mod replications;
 pub mod run;

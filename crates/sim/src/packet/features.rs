@@ -34,14 +34,24 @@ pub struct General;
 #[derive(Clone, Copy, Debug)]
 pub struct Extended;
 
-impl Small {
-    /// Whether these features suffice for `host`.
+/// Processors that share neither pools nor caches, without effects: a packet's cost depends on who wrote its lines, and
+/// on nothing else that others do.
+pub(super) struct Private;
+
+impl Private {
+    /// Whether `host` has only these.
     pub(super) fn is_enough(host: &SimulatedHost) -> bool {
         let own = Organisation::PerProcessor;
         host.effects == Effects::NONE
-            && host.shape.processors as usize <= FEW
             && [host.scheduling.threads, host.scheduling.memory] == [own; 2]
             && host.model.is_private()
+    }
+}
+
+impl Small {
+    /// Whether these features suffice for `host`.
+    pub(super) fn is_enough(host: &SimulatedHost) -> bool {
+        host.shape.processors as usize <= FEW && Private::is_enough(host)
     }
 }
 

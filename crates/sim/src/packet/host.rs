@@ -57,6 +57,14 @@ impl Shape {
         SETTLING_PACKETS * u64::from(self.streams.max(self.stacks).max(self.processors))
     }
 
+    /// Whether what is kept of streams and stacks is too much to stay in the processor's cache. Packets are known before
+    /// they start, so that it can be read a block ahead, all at once, rather than one after another as packets
+    /// need it.
+    #[must_use]
+    pub(super) const fn has_many_streams(&self) -> bool {
+        self.streams >= 4_096
+    }
+
     /// Checks that every number is at least 1 and that there are no more stacks than streams.
     ///
     /// # Errors

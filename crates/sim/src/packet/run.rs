@@ -3,11 +3,13 @@
 use crate::completions::NEVER;
 use crate::packet::dispatch::{SystemTask, dispatch};
 use crate::packet::features::ModelFeatures;
-use crate::packet::feed::Feed;
+use crate::packet::feed::{CHUNK, Feed};
 use crate::packet::host::{Packet, SimulatedHost};
 use crate::packet::outcome::{Ended, Outcome};
+use crate::packet::recursion::{self, Recursion, RecursionTask, settle};
 use crate::packet::system::{Finished, System};
-use crate::packet::tally::Tally;
+use crate::packet::tally::{Entry, Tally};
+use core::hint::black_box;
 use warmcore_policy::Policy;
 use warmcore_policy::dispatch::Waiting;
 use warmcore_stats::histogram::Histogram;
@@ -68,7 +70,11 @@ pub(super) fn observe(
     settled: u64,
 ) -> Replication {
     let settled = settled.max(host.shape.settled());
-    dispatch(host, Judged { host, feed: Feed::new(arrivals), precision, growth, settled })
+    let judged = Judged { host, feed: Feed::new(arrivals), precision, growth, settled };
+    match recursion::choose(host, judged) {
+        Ok(replication) => replication,
+        Err(judged) => dispatch(host, judged),
+    }
 }
 
 /// Simulates `host` until `packets` are finished or no more arrive, and calls `see` with each finished packet.
@@ -84,6 +90,34 @@ struct Judged<'a, 's> {
     settled: u64,
 }
 
+impl Judged<'_, '_> {
+    fn rule(&self) -> StoppingRule {
+        StoppingRule::new(self.precision.relative, self.precision.max_packets).not_before(self.settled)
+    }
+
+    /// How the run ends, if it ends at this judgement.
+    fn judge(&self, tally: &Tally, rule: &mut StoppingRule) -> Option<Ended> {
+        if self.growth == GrowthRule::Stop && tally.is_growing() {
+            return Some(Ended::Unknown);
+        }
+        match rule.judge(tally.delay(self.precision.mean_gap)) {
+            StopDecision::Continue => None,
+            StopDecision::Precise => Some(Ended::Precise),
+            StopDecision::Exhausted => Some(Ended::Exhausted),
+        }
+    }
+
+    fn replication(&self, tally: &Tally, ended: Ended) -> Replication {
+        let outcome = tally.outcome(self.precision.mean_gap, ended);
+        let settled = outcome.packets >= self.settled || ended == Ended::NoMoreArrivals;
+        Replication {
+            outcome: if settled { outcome } else { outcome.without_intervals() },
+            delays: tally.steady_delays(),
+            grows: tally.is_growing(),
+        }
+    }
+}
+
 impl SystemTask for Judged<'_, '_> {
     type Output = Replication;
 
@@ -91,35 +125,64 @@ impl SystemTask for Judged<'_, '_> {
         mut self,
         mut system: System<P, W, F>,
     ) -> Replication {
-        let Precision { relative, max_packets, mean_gap } = self.precision;
         let mut tally = Tally::new(self.host.shape);
-        let mut judgements = StoppingRule::new(relative, max_packets).not_before(self.settled);
+        let mut rule = self.rule();
+        let many = self.host.shape.has_many_streams();
         let ended = loop {
+            if many && let Some(ahead) = self.feed.ahead() {
+                black_box(system.touch(ahead) ^ tally.touch(ahead));
+            }
             let Some(finished) = next(&mut self.feed, &mut system) else { break Ended::NoMoreArrivals };
             if !tally.push(&finished) {
                 continue;
             }
             tally.read(system.present());
-            if tally.packets() == judgements.at() {
-                if self.growth == GrowthRule::Stop && tally.is_growing() {
-                    break Ended::Unknown;
-                }
-                match judgements.judge(tally.delay(mean_gap)) {
-                    StopDecision::Continue => {}
-                    StopDecision::Precise => break Ended::Precise,
-                    StopDecision::Exhausted => break Ended::Exhausted,
-                }
+            if tally.packets() == rule.at()
+                && let Some(ended) = self.judge(&tally, &mut rule)
+            {
+                break ended;
             }
-            tally.read_at(judgements.at());
+            tally.read_at(rule.at());
         };
         tally.read(system.present());
-        let outcome = tally.outcome(mean_gap, ended);
-        let settled = outcome.packets >= self.settled || ended == Ended::NoMoreArrivals;
-        Replication {
-            outcome: if settled { outcome } else { outcome.without_intervals() },
-            delays: tally.steady_delays(),
-            grows: tally.is_growing(),
-        }
+        self.replication(&tally, ended)
+    }
+}
+
+impl RecursionTask for Judged<'_, '_> {
+    type Output = Replication;
+
+    fn run<R: Recursion>(mut self, mut recursion: R) -> Replication {
+        let mut tally = Tally::new(self.host.shape);
+        let mut rule = self.rule();
+        let mut settled: Vec<Entry> = Vec::with_capacity(2 * CHUNK);
+        let many = self.host.shape.has_many_streams();
+        let ended = 'run: loop {
+            settled.clear();
+            if many && let Some(ahead) = self.feed.ahead() {
+                black_box(recursion.touch(ahead) ^ tally.touch(ahead));
+            }
+            let (more, now) = settle(&mut self.feed, &mut recursion, |finished| {
+                settled.push(Entry::new(&finished));
+            });
+            tally.observe_backlog(recursion.present(now));
+            let mut unread = &settled[..];
+            while !unread.is_empty() {
+                let missing = usize::try_from(rule.at() - tally.packets()).unwrap_or(usize::MAX);
+                let (read, later) = unread.split_at(missing.min(unread.len()));
+                tally.enter_settled(read);
+                if tally.packets() == rule.at()
+                    && let Some(ended) = self.judge(&tally, &mut rule)
+                {
+                    break 'run ended;
+                }
+                unread = later;
+            }
+            if !more {
+                break Ended::NoMoreArrivals;
+            }
+        };
+        self.replication(&tally, ended)
     }
 }
 

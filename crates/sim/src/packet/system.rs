@@ -5,16 +5,18 @@ use crate::completions::{Pending, on_clock};
 use crate::packet::charges::Charges;
 use crate::packet::features::{ModelFeatures, PerCpu};
 use crate::packet::host::{Packet, SimulatedHost};
+use core::hint::black_box;
 use std::collections::VecDeque;
 use warmcore_costs::residency::{PacketPlacement, Residency};
 use warmcore_costs::{ExecutionModel, Situation};
+use warmcore_policy::dispatch::waiting::AHEAD;
 use warmcore_policy::dispatch::{Change, Dispatcher, Next, Waiting};
 use warmcore_policy::{Policy, ThreadPool};
 use warmcore_scenario::Organisation;
 use warmcore_units::{CpuId, Nanos, ThreadId};
-use warmcore_workload::Purpose;
 use warmcore_workload::arrivals::Direction;
 use warmcore_workload::random::Random;
+use warmcore_workload::{Arrival, Purpose};
 
 /// A packet that has been processed.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -60,6 +62,10 @@ pub struct System<'a, P, W, F: ModelFeatures> {
     completions: F::Pending,
     present: u64,
     staleness: Nanos,
+    /// Whether there are too many streams to stay in the processor's cache; and how many waiting packets have been touched
+    /// ahead.
+    many: bool,
+    touched: usize,
     /// Completions that the policy does not know of yet, in order of time.
     unreported: VecDeque<UnreportedCompletion>,
 }
@@ -108,6 +114,8 @@ impl<'a, P: Policy, W: Waiting<Job = Packet>, F: ModelFeatures> System<'a, P, W,
             completions: F::Pending::new(processors),
             present: 0,
             staleness: host.effects.staleness(),
+            many: host.shape.has_many_streams(),
+            touched: 0,
             unreported: VecDeque::new(),
         }
     }
@@ -131,6 +139,29 @@ impl<'a, P: Policy, W: Waiting<Job = Packet>, F: ModelFeatures> System<'a, P, W,
     #[inline]
     pub const fn present(&self) -> u64 {
         self.present
+    }
+
+    /// Reads what is kept of the streams of `ahead`, so that it is in the processor's cache when they arrive. Returns
+    /// something that depends on it.
+    pub(super) fn touch(&self, ahead: &[Arrival]) -> u32 {
+        let touch = |arrival: &Arrival| {
+            let packet = Packet::new(arrival.at, arrival.stream);
+            let stack = self.dispatcher.stack(&packet, CpuId(0));
+            self.dispatcher.touch(arrival.stream) ^ self.residency.touch(arrival.stream, stack)
+        };
+        ahead.iter().fold(0, |sum, arrival| sum ^ touch(arrival))
+    }
+
+    /// Touches what the next packets need that `cpu` takes from its queue: after a long wait, it is in no cache.
+    #[inline(always)]
+    fn touch_waiting(&mut self, cpu: CpuId) {
+        if self.touched > 0 {
+            self.touched -= 1;
+            return;
+        }
+        self.touched = AHEAD - 1;
+        let touch = |packet: &Packet| self.residency.touch(packet.stream, self.dispatcher.stack(packet, cpu));
+        black_box(self.dispatcher.touch_next(cpu, touch));
     }
 
     /// Handles the arrival of `packet`, at the time that the packet holds.
@@ -170,6 +201,9 @@ impl<'a, P: Policy, W: Waiting<Job = Packet>, F: ModelFeatures> System<'a, P, W,
             Next::Continue(next, change) => {
                 if let Some(change) = change {
                     self.report(cpu, change, now);
+                }
+                if self.many {
+                    self.touch_waiting(cpu);
                 }
                 self.continue_with(cpu, thread, next, now);
             }

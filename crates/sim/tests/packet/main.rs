@@ -8,6 +8,7 @@
 //! | [`recursion`] | the recursions of Lindley and of Kiefer and Wolfowitz, packet by packet |
 //! | [`theory`] | queueing theory: how often intervals contain the exact value |
 //! | [`invariants`] | properties that hold whatever the costs are |
+//! | [`settled`] | the event queue, packet by packet, of hosts that need none |
 //! | [`steady`] | the verdict on a point: saturated, near capacity, precise, or not known |
 //! | [`scale`] | the same, on a thousand processors with a million streams |
 
@@ -20,5 +21,6 @@ mod machines;
 mod oracle;
 mod recursion;
 mod scale;
+mod settled;
 mod steady;
 mod theory;
