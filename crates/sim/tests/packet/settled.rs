@@ -67,6 +67,21 @@ proptest! {
         prop_assert_eq!(settled, finished(&case.host(&case.model()), &case.arrivals));
     }
 
+    /// The same on more processors, whose starts are in a tournament.
+    #[test]
+    fn many_wired_processors_settle_the_same_packets(
+        case in prop_oneof![cases::whole(), cases::published()].prop_map(private),
+        (approach, policy) in select(&SETTLED[2..4]),
+    ) {
+        let mut case = case;
+        case.scheduling.approach = approach;
+        case.scheduling.policy = policy;
+        case.shape.processors += 8;
+        let mut settled = settled(&case).expect("it needs no event queue");
+        settled.sort_by(|a, b| a.ended.total_cmp(&b.ended).then(a.cpu.cmp(&b.cpu)));
+        prop_assert_eq!(settled, finished(&case.host(&case.model()), &case.arrivals));
+    }
+
     /// Anything else that a scenario can ask for is left to the event queue.
     #[test]
     fn what_processors_share_needs_the_event_queue(case in cases::whole()) {
