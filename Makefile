@@ -60,7 +60,7 @@ test:
 # of the latter, Miri and ThreadSanitizer at it, each published package built by itself and used from outside, all states of the
 # coherence protocol on five nodes, a refusal and a kill at
 # each change of a plan for 128 cpus, the laboratory's images against a build of their source, ten minutes of the runtime's soak test, the agreement of two calibrations and of ten
-# quick studies on a quiet machine, predictions of hot caches there, the time that a look at 512 cpus takes, and a sample of 200 spoilt places in the rooms that
+# quick studies on a quiet machine, predictions of hot caches there, the calibration of the kernel's paths, the third source and a study of one cpu as commands, the time that a look at 512 cpus takes, and a sample of 200 spoilt places in the rooms that
 # decide and reckon, which their tests must notice.
 test-long: test fuzz audit
 	cargo clippy --package warmcore-bench --all-targets --locked -- -D warnings
@@ -85,6 +85,8 @@ test-long: test fuzz audit
 	cargo run --release --locked --package warmcore-measure --example calibrate -- --twice
 	scripts/check-kernel
 	WARMCORE_STUDIES=10 cargo test --release --locked --package warmcore-cli --test repeat -- --ignored --nocapture
+	cargo test --release --locked --package warmcore-cli --test command -- --ignored kernels_path source_is_reproduced \
+		one_cpu_is_enough costs_of_connections
 	cargo test --release --locked --package warmcore-cli --test command -- --ignored of_hot_caches --nocapture
 	cargo test --release --locked --package warmcore-cli --test command -- --ignored the_largest_host --nocapture
 	WARMCORE_RECORDINGS=5 cargo test --release --locked --package warmcore-cli --test command -- --ignored recorded_mixes --nocapture
