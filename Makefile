@@ -7,12 +7,13 @@ export RUSTDOCFLAGS := -D warnings
 # Where cargo builds.
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: help study release scx test test-long audit docs bench bench-sim bench-runtime bench-server bench-dispatch bench-transfer bench-cachesim bench-cluster fuzz
+.PHONY: help study release wheel scx test test-long audit docs bench bench-sim bench-sweep bench-runtime bench-server bench-dispatch bench-transfer bench-cachesim bench-cluster fuzz
 
 help:
 	@echo 'make study               measure this machine, predict, write study/report.html'
 	@echo 'make study ARGS=--quick  the same within a minute; ARGS is passed to `warmcore study`'
 	@echo 'make release             an archive for other machines in target/: binary, completions, manual pages, book, licences'
+	@echo 'make wheel               the Python package for CPython 3.10 and later, in target/wheels'
 	@echo 'make scx                 the program that loads a scheduler into the kernel; needs clang 16 and libelf'
 	@echo 'make test                format, lints, docs, tests, licences, packages, the report in a browser'
 	@echo 'make test-long           what takes longer: fuzzing, loom, schedules, Miri, races, faults, soak, calibrations and studies that must agree,'
@@ -21,6 +22,7 @@ help:
 	@echo 'make docs                the book, in target/book; builds mdBook'
 	@echo 'make bench               compare the receive path with smoltcp'
 	@echo 'make bench-sim           compare the packet simulator with other simulators'
+	@echo 'make bench-sweep         a sweep of 2,000 points on a local Dask cluster: workers busy, costs of tasks and rows, SimPy'
 	@echo 'make bench-runtime       compare the live runtime with its peers'
 	@echo 'make bench-server        compare echo servers on UDP sockets with their peers'
 	@echo 'make bench-transfer      compare bulk transfers with iperf3 on the same wires; needs root'
@@ -38,6 +40,10 @@ release:
 	cargo build --release --locked --package warmcore-cli
 	@scripts/make-release $(TARGET)/release/warmcore $(TARGET)
 
+wheel:
+	@scripts/install-toolchain
+	@scripts/check-wheel --build $(TARGET)/wheels
+
 scx:
 	@scripts/install-toolchain
 	cargo build --release --locked --package warmcore-scx
@@ -51,6 +57,7 @@ test:
 	@scripts/timed 'packages' scripts/check-packages
 	@scripts/timed 'building tests' cargo test --locked --no-run
 	@WARMCORE_SOAK_SECONDS=20 scripts/timed 'tests' cargo test --locked
+	@scripts/timed 'Python package' scripts/check-wheel
 	@scripts/timed 'kernel' scripts/check-kernel --short
 	@WARMCORE_SCHEDULES=100000 WARMCORE_SCHEDULE_SECONDS=15 scripts/timed 'schedules' scripts/check-schedules
 
@@ -60,7 +67,7 @@ test:
 # of the latter, Miri and ThreadSanitizer at it, each published package built by itself and used from outside, all states of the
 # coherence protocol on five nodes, a refusal and a kill at
 # each change of a plan for 128 cpus, the laboratory's images against a build of their source, ten minutes of the runtime's soak test, the agreement of two calibrations and of ten
-# quick studies on a quiet machine, predictions of hot caches there, the time that a look at 512 cpus takes, and a sample of 200 spoilt places in the rooms that
+# quick studies on a quiet machine, predictions of hot caches there, the calibration of the kernel's paths, the third source and a study of one cpu as commands, the time that a look at 512 cpus takes, and a sample of 200 spoilt places in the rooms that
 # decide and reckon, which their tests must notice.
 test-long: test fuzz audit
 	cargo clippy --package warmcore-bench --all-targets --locked -- -D warnings
@@ -85,9 +92,13 @@ test-long: test fuzz audit
 	cargo run --release --locked --package warmcore-measure --example calibrate -- --twice
 	scripts/check-kernel
 	WARMCORE_STUDIES=10 cargo test --release --locked --package warmcore-cli --test repeat -- --ignored --nocapture
+	cargo test --release --locked --package warmcore-cli --test command -- --ignored kernels_path source_is_reproduced \
+		one_cpu_is_enough costs_of_connections
 	cargo test --release --locked --package warmcore-cli --test command -- --ignored of_hot_caches --nocapture
 	cargo test --release --locked --package warmcore-cli --test command -- --ignored the_largest_host --nocapture
 	WARMCORE_RECORDINGS=5 cargo test --release --locked --package warmcore-cli --test command -- --ignored recorded_mixes --nocapture
+	cargo build --release --locked --package warmcore-cli
+	WARMCORE_LONG=1 WARMCORE_BINARY=$(abspath $(TARGET))/release/warmcore WARMCORE_WHEEL_PROFILE=release scripts/check-wheel -s
 	scripts/check-mutants
 
 bench:
@@ -98,6 +109,10 @@ bench-sim:
 	@scripts/install-toolchain
 	@scripts/install-bench-peers sim
 	cargo bench --locked --package warmcore-bench --bench simulator
+
+bench-sweep:
+	@scripts/install-toolchain
+	@scripts/bench-sweep $(ARGS)
 
 bench-runtime:
 	@scripts/install-toolchain

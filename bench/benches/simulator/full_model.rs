@@ -19,8 +19,17 @@ const PACKETS_OF_SWEEP: u64 = 4_000_000;
 const MIN_RATIO: f64 = 25.0 / 15.0;
 
 /// Numbers of processors and streams in the sweep.
-const SIZES: [(u32, u32); 7] =
-    [(1, 1), (8, 8), (64, 64), (1024, 1024), (8, 1_000_000), (64, 1_000_000), (1024, 1_000_000)];
+const SIZES: [(u32, u32); 9] = [
+    (1, 1),
+    (8, 8),
+    (64, 64),
+    (8, 1_000),
+    (64, 1_000),
+    (1024, 1024),
+    (8, 1_000_000),
+    (64, 1_000_000),
+    (1024, 1_000_000),
+];
 
 /// One host at one load, and its rates so far.
 pub(crate) struct Point {

@@ -5,7 +5,7 @@ use crate::queue::{Queue, SERVERS, Service};
 use std::time::Instant;
 use warmcore_costs::profile::Measured;
 use warmcore_costs::{ExecutionModel, Profile};
-use warmcore_scenario::{Effects, Organisation, Parallelism, ProcessorPolicy, Scheduling};
+use warmcore_scenario::{Effects, Extensions, Organisation, Parallelism, ProcessorPolicy, Scheduling};
 use warmcore_sim::packet::{Precision, Shape, SimulatedHost, capacity, run};
 use warmcore_units::{Nanos, PerSecond};
 use warmcore_workload::{Key, Poisson};
@@ -70,7 +70,7 @@ impl LoadedHost {
 
     fn host(&self, key: Key) -> SimulatedHost<'_> {
         let Self { scheduling, shape, ref model, .. } = *self;
-        SimulatedHost { shape, scheduling, model, effects: Effects::NONE, key }
+        SimulatedHost { shape, scheduling, model, effects: Effects::NONE, extensions: Extensions::NONE, key }
     }
 
     /// Simulates `packets` Poisson packets at `load` times the capacity, with all statistics on. Returns the

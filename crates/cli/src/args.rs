@@ -2,13 +2,17 @@
 
 pub(crate) mod advise;
 pub(crate) mod applied;
+pub(crate) mod capacity;
 pub(crate) mod cluster;
 pub(crate) mod compare;
+mod distribution;
 pub(crate) mod given;
+pub(crate) mod grid;
 pub(crate) mod host;
 pub(crate) mod layout;
 pub(crate) mod live;
 pub(crate) mod messages;
+pub(crate) mod observe;
 pub(crate) mod packet;
 pub(crate) mod process;
 pub(crate) mod quantity;
@@ -24,6 +28,7 @@ pub(crate) mod whole;
 pub(crate) mod words;
 
 use advise::AdviseCommand;
+use capacity::CapacityCommand;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use compare::CompareArguments;
@@ -88,6 +93,10 @@ pub(crate) enum Command {
     /// Simulate every combination of the values given, and compare
     #[command(subcommand)]
     Sweep(SweepCommand),
+
+    /// Find the highest rate that a host keeps up with
+    #[command(subcommand)]
+    Capacity(CapacityCommand),
 
     /// Run protocol work on this machine, and measure delays and throughput
     ///
@@ -212,8 +221,11 @@ pub(crate) struct SimulatePacketArguments {
     #[arg(value_parser = values::names::<ProcessorPolicy>())]
     pub(crate) against: Option<ProcessorPolicy>,
 
+    #[command(flatten)]
+    pub(crate) observe: observe::ObserveArguments,
+
     /// Print the scenario as a document for --scenario, and simulate nothing
-    #[arg(long, conflicts_with = "json", help_heading = "Output")]
+    #[arg(long, conflicts_with_all = ["json", "out", "events"], help_heading = "Output")]
     pub(crate) print_scenario: bool,
 
     /// Print one JSON object instead of text
@@ -243,6 +255,14 @@ pub(crate) enum SweepCommand {
     ///
     /// Runs the program of a scenario on each of them, and says how fast each is beside the first device.
     Cluster(cluster::SweepClusterArguments),
+
+    /// Any model along any fields, on this machine or on Dask, into a data set of Parquet files
+    ///
+    /// Simulates every point of a grid, which names fields of a scenario and their values, longest points first. The output
+    /// folder is a data set: files of a fixed number of points in the grid's order, a manifest, and the grid. Finished
+    /// points are kept until their file is written, so that --resume goes on after an interruption. The same grid gives the
+    /// same folder, byte for byte, on any number of workers, in whatever order they finish.
+    Grid(Box<grid::SweepGridArguments>),
 }
 
 #[derive(Args, Debug)]
@@ -252,6 +272,12 @@ pub(crate) struct SweepPacketArguments {
 
     #[command(flatten)]
     pub(crate) axes: AxisArguments,
+
+    #[command(flatten)]
+    pub(crate) vary: grid::VaryArguments,
+
+    #[command(flatten)]
+    pub(crate) engine: grid::EngineArguments,
 
     #[command(flatten)]
     pub(crate) output: ResumableArguments,

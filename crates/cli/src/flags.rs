@@ -4,7 +4,7 @@ use crate::misuse::misuse;
 use warmcore_units::Fault;
 
 /// The fields whose flags are not called like the field, tables being left out.
-const FLAGS: [(&str, &str); 9] = [
+const FLAGS: [(&str, &str); 12] = [
     ("payload-bytes", "payload"),
     ("reply-bytes", "reply"),
     ("rate-per-s", "rate"),
@@ -14,10 +14,14 @@ const FLAGS: [(&str, &str); 9] = [
     ("process.trace.file", "trace"),
     ("process.trace.time-scale", "time-scale"),
     ("process", "process"),
+    ("limit", "queue-limit"),
+    ("scope", "queue-scope"),
+    ("distribution", "service"),
 ];
 
 /// The tables of a document, which flags do not name.
-const TABLES: [&str; 7] = ["axes.", "effects.", "live.", "prediction.", "run.", "scheduling.", "traffic."];
+const TABLES: [&str; 9] =
+    ["axes.", "effects.", "live.", "prediction.", "queues.", "run.", "scheduling.", "service.", "traffic."];
 
 /// The flag that sets `field` of the document.
 pub(crate) fn flag(field: &str) -> String {
@@ -35,12 +39,19 @@ fn parameter(field: &str) -> Option<String> {
     parameter.split('.').next_back().map(|parameter| parameter.replace('_', "-"))
 }
 
+/// What is asked of the simulator beside a scenario, and so is no field of its document.
+const NO_FIELDS: [&str; 5] = ["quantiles", "slower_than", "time_series", "event_packets", "p99_below"];
+
 /// Refuses the value at `fault`, naming the flag beside the field.
 pub(crate) fn refused(fault: &Fault) -> miette::Report {
     let Fault { field, found, expected } = fault;
     let flag = flag(field);
     let parameter = parameter(field).map(|parameter| format!(": `{parameter}`")).unwrap_or_default();
-    misuse(format!("--{flag}{parameter} is {found}, expected {expected} (in a scenario: `{field}`)"))
+    let in_a_scenario = match NO_FIELDS.contains(&field.as_str()) {
+        true => String::new(),
+        false => format!(" (in a scenario: `{field}`)"),
+    };
+    misuse(format!("--{flag}{parameter} is {found}, expected {expected}{in_a_scenario}"))
 }
 
 #[cfg(test)]
@@ -82,8 +93,16 @@ mod tests {
             ("scheduling.thread_order", "thread-order"),
             ("run.precision", "precision"),
             ("run.max_packets", "max-packets"),
+            ("run.packets", "packets"),
+            ("run.warmup_packets", "warmup-packets"),
             ("effects.checksum_ns_per_byte", "checksum-ns-per-byte"),
             ("traffic.streams", "streams"),
+            ("traffic.process.closed.think_us", "process"),
+            ("service.distribution.erlang", "service"),
+            ("queues.limit", "queue-limit"),
+            ("queues.scope", "queue-scope"),
+            ("priorities", "priorities"),
+            ("speeds", "speeds"),
             ("traffic.batch.mean", "batch"),
             ("traffic.popularity.zipf", "zipf"),
             ("traffic.process.trains.cars", "process"),

@@ -90,6 +90,7 @@ pub(crate) fn scenario(flags: &RunnableArguments) -> miette::Result<PacketScenar
         (None, _) => u32::try_from(usable_cores().into_diagnostic()?.len()).into_diagnostic()?,
     };
     scenario.check().map_err(|fault| flags::refused(&fault))?;
+    scenario.check_runnable().map_err(|fault| flags::refused(&fault))?;
     unused_options::check_live(&flags.scenario.given, &scenario)?;
     Ok(scenario)
 }

@@ -6,6 +6,7 @@
 mod advise;
 mod args;
 mod calibrate;
+mod capacity;
 mod checkpoint;
 mod compare;
 mod costs;
@@ -43,6 +44,7 @@ mod unused_options;
 mod visible;
 
 use args::advise::AdviseCommand;
+use args::capacity::CapacityCommand;
 use args::reproduce::ReproduceCommand;
 use args::{Arguments, Command, SimulateCommand, SweepCommand};
 use clap::{CommandFactory, FromArgMatches};
@@ -59,6 +61,7 @@ warmcore finds out on which processor protocol work should run.
   warmcore machine          show processors, caches and limits
   warmcore host show        show who is on which cpu: interrupts, queues, threads
   warmcore simulate packet --rate 20k       simulate one policy under one kind of traffic
+  warmcore capacity packet --policy mru     find the highest rate that is carried, and what sets it
   warmcore sweep packet --loads 0.1,0.5,0.9 --policies mru,lru,wired    simulate several, and compare
   warmcore run --rate 20k --policy mru      run one policy on this machine, and measure it
   warmcore --help           list all commands
@@ -87,11 +90,13 @@ fn run(arguments: Arguments) -> miette::Result<()> {
         Some(Command::Simulate(SimulateCommand::Packet(arguments))) => simulate::run(&arguments),
         Some(Command::Simulate(SimulateCommand::Runqueue(arguments))) => simulate::runqueue::run(&arguments),
         Some(Command::Simulate(SimulateCommand::Cluster(arguments))) => simulate::cluster::run(&arguments),
+        Some(Command::Capacity(CapacityCommand::Packet(arguments))) => capacity::run(&arguments),
         Some(Command::Run(arguments)) => live::run(&arguments),
         Some(Command::Compare(arguments)) => compare::run(&arguments),
         Some(Command::Sweep(SweepCommand::Packet(arguments))) => sweep::run(&arguments),
         Some(Command::Sweep(SweepCommand::Runqueue(arguments))) => sweep::runqueue::run(&arguments),
         Some(Command::Sweep(SweepCommand::Cluster(arguments))) => sweep::cluster::run(&arguments),
+        Some(Command::Sweep(SweepCommand::Grid(arguments))) => sweep::grid::run(&arguments),
         Some(Command::Reproduce(ReproduceCommand::Salehi1994(arguments))) => {
             reproduce::salehi::run(&arguments)
         }

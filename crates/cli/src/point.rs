@@ -2,7 +2,8 @@
 
 use crate::args::SimulatePacketArguments;
 use crate::args::packet::{
-    EffectArguments, HostArguments, PointArguments, RunArguments, ScenarioArguments, TrafficArguments,
+    EffectArguments, ExtensionArguments, HostArguments, PointArguments, RunArguments, ScenarioArguments,
+    TrafficArguments,
 };
 use crate::costs::Chosen;
 use crate::misuse::misuse;
@@ -11,7 +12,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use warmcore_scenario::document::Checked;
 use warmcore_scenario::traffic::TraceFile;
-use warmcore_scenario::{OpenTraffic, PacketScenario, Process, ProfileSource, TrafficError};
+use warmcore_scenario::{OpenTraffic, PacketScenario, Process, TrafficError};
 use warmcore_sim::packet::PointError;
 use warmcore_units::PerSecond;
 use warmcore_workload::{ImpossibleArrivals, Popularity};
@@ -30,6 +31,7 @@ pub(crate) fn unchecked(arguments: &PointArguments) -> miette::Result<(PacketSce
     let mut scenario = from_flags(&arguments.scenario)?;
     let chosen = Chosen::new(&mut scenario, &arguments.scenario);
     set_effects(&mut scenario, &arguments.effects);
+    set_extensions(&mut scenario, &arguments.extensions);
     set_run(&mut scenario, &arguments.run);
     Ok((scenario, chosen))
 }
@@ -45,15 +47,8 @@ pub(crate) fn from_flags(arguments: &ScenarioArguments) -> miette::Result<Packet
 
 /// The scenario at `path`. The files it names are relative to its folder, which is put before their paths.
 fn read(path: &Path) -> miette::Result<PacketScenario> {
-    let mut scenario: PacketScenario = documents::read(path)?;
-    let folder = path.parent().unwrap_or(Path::new(""));
-    if let ProfileSource::File(file) = &mut scenario.profile {
-        *file = folder.join(&*file);
-    }
-    if let Process::Trace(trace) = &mut scenario.traffic.process {
-        trace.file = folder.join(&trace.file);
-    }
-    Ok(scenario)
+    let scenario: PacketScenario = documents::read(path)?;
+    Ok(scenario.with_files_below(path.parent().unwrap_or(Path::new(""))))
 }
 
 pub(crate) fn set<T>(field: &mut T, flag: Option<T>) {
@@ -115,11 +110,25 @@ fn set_effects(scenario: &mut PacketScenario, flags: &EffectArguments) {
     set(&mut effects.staleness_ns, flags.staleness_ns);
 }
 
+fn set_extensions(scenario: &mut PacketScenario, flags: &ExtensionArguments) {
+    set(&mut scenario.service.distribution, flags.service.clone());
+    scenario.queues.limit = flags.queue_limit.or(scenario.queues.limit);
+    set(&mut scenario.queues.scope, flags.queue_scope);
+    if !flags.priorities.is_empty() {
+        scenario.priorities.clone_from(&flags.priorities);
+    }
+    if !flags.speeds.is_empty() {
+        scenario.speeds.clone_from(&flags.speeds);
+    }
+}
+
 fn set_run(scenario: &mut PacketScenario, flags: &RunArguments) {
     let run = &mut scenario.run;
     set(&mut run.precision, flags.precision);
     set(&mut run.max_packets, flags.max_packets);
     set(&mut run.replications, flags.replications);
+    run.packets = flags.packets.or(run.packets);
+    run.warmup_packets = flags.warmup_packets.or(run.warmup_packets);
 }
 
 /// Refuses a profile that lacks what is needed of it.

@@ -1,6 +1,7 @@
 //! `warmcore simulate packet`.
 
 pub(crate) mod cluster;
+mod observed;
 pub(crate) mod runqueue;
 mod summary;
 
@@ -8,13 +9,15 @@ use crate::args::SimulatePacketArguments;
 use crate::costs::ChosenProfile;
 use crate::json::{self, Versioned};
 use crate::misuse::misuse;
-use crate::{interrupt, point};
+use crate::{interrupt, point, provenance};
 use miette::IntoDiagnostic;
+use observed::Wanted;
+use serde::Serialize;
 use std::time::Instant;
 use summary::Against;
 use warmcore_costs::Profile;
 use warmcore_scenario::{OpenTraffic, PacketScenario, ProcessorPolicy, Scheduling};
-use warmcore_sim::packet::{Point, compare};
+use warmcore_sim::packet::{Observed, Point, compare};
 use warmcore_study::point::NamedFigures;
 
 /// Version of what `--json` prints.
@@ -36,16 +39,23 @@ pub(crate) fn run(arguments: &SimulatePacketArguments) -> miette::Result<()> {
     let profile = &costs.profile;
     let began = Instant::now();
     let traffic = point::traffic(&scenario)?;
-    let point = Point::new(&scenario, &traffic, profile);
-    let result = point.and_then(Point::simulate).map_err(point::explained)?;
-    let against =
-        arguments.against.map(|policy| against(&scenario, policy, &traffic, profile)).transpose()?;
+    let point = || Point::new(&scenario, &traffic, profile).map_err(point::explained);
+    point()?;
+    let wanted = Wanted::new(arguments)?;
+    let (result, observed) = wanted.simulate(point()?)?;
+    let against = arguments.against.map(|policy| against(&scenario, policy, &traffic, profile)).transpose();
+    let against = against.map_err(|error| wanted.taken_back(error))?;
     let seconds = began.elapsed().as_secs_f64();
 
+    let document = toml::to_string(&scenario).into_diagnostic()?;
+    let manifest = provenance::from_simulation(profile, scenario.seed, Some(document));
+    wanted.write_events(&point()?, &provenance::repeatable(&manifest))?;
+    let report = wanted.write_folder(&scenario, &costs, &result, &observed, &manifest)?;
     if !arguments.json {
         let difference = against.map(|against| summary::difference(&against)).unwrap_or_default();
         let summary = summary::summary(&scenario, &costs, &result, seconds);
-        return crate::output::print(format!("{summary}{difference}").as_bytes());
+        let quantiles = Wanted::in_words(&observed);
+        return crate::output::print(format!("{summary}{quantiles}{difference}{report}").as_bytes());
     }
     let mut figures = NamedFigures::from_scenario(&scenario)
         .followed_by(NamedFigures::from_profile(profile, costs.chosen()))
@@ -54,7 +64,18 @@ pub(crate) fn run(arguments: &SimulatePacketArguments) -> miette::Result<()> {
         figures = figures.followed_by(NamedFigures::from_comparison(policy, comparison.as_ref()));
     }
     let figures = figures.with_wall_time(seconds);
-    crate::output::print(json::pretty(&Versioned::new(SCHEMA, figures))?.as_bytes())
+    let all = Figures { figures, observed: (!wanted.observations.is_empty()).then_some(&observed) };
+    crate::output::print(json::pretty(&Versioned::new(SCHEMA, all))?.as_bytes())
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Figures<'a> {
+    #[serde(flatten)]
+    figures: NamedFigures,
+    /// What was asked for besides.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    observed: Option<&'a Observed>,
 }
 
 fn against(

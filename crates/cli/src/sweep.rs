@@ -1,6 +1,7 @@
 //! `warmcore sweep packet`.
 
 pub(crate) mod cluster;
+pub(crate) mod grid;
 pub(crate) mod runqueue;
 
 use crate::args::SweepPacketArguments;
@@ -23,6 +24,12 @@ const REPORT: &str = "report.html";
 const FILES: [&str; 4] = [REQUEST, RESULTS.parquet, RESULTS.csv, REPORT];
 
 pub(crate) fn run(arguments: &SweepPacketArguments) -> miette::Result<()> {
+    if grid::is_asked_for(arguments) {
+        return grid::packet(arguments);
+    }
+    let alone = "only a data set has it: give --vary too";
+    unused_options::refuse("jobs", arguments.engine.jobs.is_some(), alone)?;
+    unused_options::refuse("partition-by", arguments.engine.partition_by.is_some(), alone)?;
     let (request, chosen) = request(arguments)?;
     let costs = ChosenProfile::read(&request.scenario, chosen)?;
     let profile = &costs.profile;
@@ -125,7 +132,14 @@ fn request(arguments: &SweepPacketArguments) -> miette::Result<(Request, Chosen)
         processors: given.processors.clone(),
     };
     let (scenario, chosen) = point::unchecked(&arguments.point)?;
-    let has_rate = scenario.rate_per_s.is_some() || matches!(scenario.traffic.process, Process::Trace(_));
+    let is_closed = matches!(scenario.traffic.process, Process::Closed(_));
+    if is_closed && !(axes.rates_per_s.is_empty() && axes.loads.is_empty()) {
+        return Err(misuse(
+            "--rates and --loads have no effect on `closed` traffic: its rate follows from how fast requests are finished",
+        ));
+    }
+    let has_rate =
+        scenario.rate_per_s.is_some() || is_closed || matches!(scenario.traffic.process, Process::Trace(_));
     if axes.rates_per_s.is_empty() && axes.loads.is_empty() && !has_rate {
         return Err(misuse("no rate is given: give --rates, --loads or --rate"));
     }

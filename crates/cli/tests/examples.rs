@@ -5,8 +5,11 @@
 
 use std::env;
 use std::fs;
+use std::iter::from_fn;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Mutex;
+use std::thread;
 use warmcore_linux::net::privilege_missing;
 
 #[test]
@@ -18,7 +21,14 @@ fn the_readmes_commands_run() {
 
 #[test]
 fn the_books_commands_run() {
-    let counts: Vec<Count> = pages().iter().map(|page| run_examples(page)).collect();
+    // Two pages at a time: their commands wait for each other's results, for timers and for packets.
+    let pages = Mutex::new(pages().into_iter());
+    let next = || pages.lock().expect("no page panics while it is taken").next();
+    let reader = || from_fn(next).map(|page| run_examples(&page)).collect::<Vec<_>>();
+    let counts: Vec<Count> = thread::scope(|scope| {
+        let readers = [(); 2].map(|()| scope.spawn(reader));
+        readers.into_iter().flat_map(|reader| reader.join().expect("the examples run")).collect()
+    });
     let run: usize = counts.iter().map(|count| count.run).sum();
     let checked: usize = counts.iter().map(|count| count.checked).sum();
     assert!(run >= 30 && checked >= 10, "{run} lines, {checked} outcomes");

@@ -120,10 +120,17 @@ impl ExecutionModel {
     #[must_use]
     #[inline(always)]
     pub fn receive_after(&self, situation: Situation, x: Nanos) -> Nanos {
-        match &self.private {
-            Some(curves) => Nanos(curves[situation.index()].at(x)),
+        match self.private() {
+            Some(private) => private.receive_after(situation, x),
             None => self.receive(situation, |_| x),
         }
+    }
+
+    /// The times of processors that share no cache level, if these do not.
+    #[must_use]
+    #[inline]
+    pub fn private(&self) -> Option<PrivateTimes<'_>> {
+        self.private.as_ref().map(PrivateTimes)
     }
 
     /// Whether no processors share a cache level, so that [`receive_after`](Self::receive_after) suffices.
@@ -161,6 +168,19 @@ impl ExecutionModel {
     #[must_use]
     pub const fn release_overhead(&self) -> Nanos {
         self.release
+    }
+}
+
+/// t(x) of each situation, where processors share no cache level.
+#[derive(Clone, Copy, Debug)]
+pub struct PrivateTimes<'a>(&'a [Curve; Situation::COUNT]);
+
+impl PrivateTimes<'_> {
+    /// As [`ExecutionModel::receive_after`].
+    #[must_use]
+    #[inline(always)]
+    pub fn receive_after(&self, situation: Situation, x: Nanos) -> Nanos {
+        Nanos(self.0[situation.index()].at(x))
     }
 }
 

@@ -16,6 +16,7 @@
 pub mod displacement;
 pub mod execution;
 pub mod fit;
+pub mod model;
 pub mod profile;
 pub mod program;
 pub mod residency;
@@ -25,6 +26,7 @@ pub mod socket;
 
 pub use displacement::{Displacement, Intervening};
 pub use execution::ExecutionModel;
+pub use model::{ConstantCost, CostModel, Found};
 pub use profile::{CacheLevel, FrameLines, Measured, Packets, Profile};
 pub use program::ProgramProfile;
 pub use residency::Residency;

@@ -4,8 +4,11 @@
 //! Session and history lines count as written when service starts. A processor's idle time counts from
 //! the moment protocol code last *ended* there, and is infinite if it never ran.
 
+#[cfg(test)]
 use crate::execution::ExecutionModel;
+use crate::model::CostModel;
 use crate::situation::{Experiment, Situation, ThreadStack};
+use core::hint::select_unpredictable;
 use core::mem::replace;
 use warmcore_units::{CpuId, Nanos, StackId, StreamId, ThreadId};
 
@@ -81,7 +84,7 @@ impl Residency {
     /// The state before any packet: all lines are elsewhere, and no processor has run protocol code. A
     /// single processor has written everything itself.
     #[must_use]
-    pub fn new(sessions: Sessions, population: Population, model: &ExecutionModel) -> Self {
+    pub fn new(sessions: Sessions, population: Population, model: &impl CostModel) -> Self {
         let Population { processors, threads, streams, stacks } = population;
         let level = |(level, sharers): (usize, u32)| {
             (sharers > 1).then(|| SharedLevel {
@@ -98,7 +101,7 @@ impl Residency {
             thread_cpu: vec![writer; threads as usize],
             pool_writer: writer,
             ended: vec![Nanos(f64::NEG_INFINITY); processors as usize],
-            shared: model.sharers().enumerate().filter_map(level).collect(),
+            shared: model.sharers().into_iter().enumerate().filter_map(level).collect(),
         }
     }
 
@@ -118,8 +121,8 @@ impl Residency {
         // No branch, as whether the stream changes cannot be foreseen.
         let (changes, was_here) = (history.stream != stream.0, history.writer == cpu.0);
         history.stream = stream.0;
-        history.writer = if changes { cpu.0 } else { history.writer };
-        let history_here = changes.then_some(was_here);
+        history.writer = select_unpredictable(changes, cpu.0, history.writer);
+        let history_here = select_unpredictable(changes, Some(was_here), None);
         self.situation(placement, history_here)
     }
 
@@ -141,6 +144,14 @@ impl Residency {
             ),
             thread_stack: if thread_here { ThreadStack::Cached } else { ThreadStack::Migrates },
         }
+    }
+
+    /// Reads what is kept of `stream` and `stack`, so that it is in the processor's cache when their next packet
+    /// starts. Returns something that depends on it.
+    #[must_use]
+    #[inline]
+    pub fn touch(&self, stream: StreamId, stack: StackId) -> u32 {
+        self.session_writer[stream.index()] ^ self.history[stack.index()].writer
     }
 
     /// How long `cpu` has run no protocol code at `now`.

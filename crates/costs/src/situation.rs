@@ -69,9 +69,17 @@ impl Experiment {
         // Arithmetic rather than branches: which it is follows the streams, and nobody foresees those.
         let history = match history_here {
             None => 0,
-            Some(here) => 2 - here as usize,
+            Some(here) => 2 - here as u8,
         };
-        Self::ALL[3 * !session_here as usize + history]
+        // In the order of the variants, so that nothing is left of the match.
+        match 3 * !session_here as u8 + history {
+            0 => Self::A1,
+            1 => Self::A2,
+            2 => Self::A3,
+            3 => Self::B1,
+            4 => Self::B2,
+            _ => Self::B3,
+        }
     }
 
     /// Whether it takes a second processor to produce this situation.

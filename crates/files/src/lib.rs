@@ -5,7 +5,7 @@
 //! the memory.
 
 pub mod document;
-mod wording;
+pub mod wording;
 
 use std::fs::{File, FileType};
 use std::io::{self, ErrorKind, Read};

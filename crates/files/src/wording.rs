@@ -1,7 +1,8 @@
 //! Errors of the TOML reader, in the words of a document instead of those of a programming language.
 
 /// `message`, on one line, with `u32` and the like as what a user would type.
-pub(crate) fn plain(message: &str) -> String {
+#[must_use]
+pub fn plain(message: &str) -> String {
     let message = message.trim().replace('\n', "; ").replacen("unknown variant ", "unknown name ", 1);
     let message = message.replacen("wanted string or table", "expected a name in quotes", 1);
     match message.rsplit_once(", expected ") {

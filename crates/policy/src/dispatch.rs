@@ -10,7 +10,9 @@
 mod observed;
 pub mod waiting;
 
-pub use waiting::{Layout, PacketQueues, StackQueues, StreamQueue, Waiting};
+pub use waiting::{
+    ClassQueues, Layout, PacketQueues, QueueLimit, QueueRules, StackQueues, StreamQueue, Waiting,
+};
 
 use crate::policy::{Decision, Policy, Queues, Request, View};
 use observed::ObservedProcessors;
@@ -21,7 +23,7 @@ use warmcore_units::{CpuId, Nanos, StackId, StreamId};
 const WAITING_PER_PROCESSOR: u32 = 2;
 
 /// What is dispatched: the parts of a packet that decisions depend on.
-pub trait Job: Send {
+pub trait Job: Send + 'static {
     /// When it arrived.
     fn arrived(&self) -> Nanos;
 
@@ -35,6 +37,17 @@ pub struct Dispatcher<P, W> {
     policy: P,
     observed: ObservedProcessors,
     waiting: W,
+}
+
+/// What comes of a job that arrives.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Arrived<J> {
+    /// This idle processor starts with this job.
+    Starts(CpuId, J),
+    /// It waits.
+    Waits,
+    /// It would have to wait in a queue that is full: it is lost.
+    Refused(J),
 }
 
 /// What a processor that has finished a job does next.
@@ -60,11 +73,13 @@ impl<P: Policy, W: Waiting> Dispatcher<P, W> {
     /// A dispatcher with all processors idle and nothing waiting.
     #[must_use]
     pub fn new(policy: P, layout: &Layout) -> Self {
-        Self {
-            policy,
-            observed: ObservedProcessors::idle(layout.processors),
-            waiting: W::new(layout, P::QUEUES),
-        }
+        Self::with_waiting(policy, W::new(layout, P::QUEUES), layout.processors)
+    }
+
+    /// A dispatcher of `processors` idle processors with its own `waiting` jobs, of which there are none yet.
+    #[must_use]
+    pub fn with_waiting(policy: P, waiting: W, processors: u32) -> Self {
+        Self { policy, observed: ObservedProcessors::idle(processors), waiting }
     }
 
     /// Handles the arrival of `job`; `last` is the processor that last wrote its session lines. Returns
@@ -76,17 +91,35 @@ impl<P: Policy, W: Waiting> Dispatcher<P, W> {
         last: Option<CpuId>,
         random: &mut impl Rng,
     ) -> Option<(CpuId, W::Job)> {
+        match self.arrive_or_refuse(job, last, random) {
+            Arrived::Starts(cpu, first) => Some((cpu, first)),
+            Arrived::Waits | Arrived::Refused(_) => None,
+        }
+    }
+
+    /// As [`arrive`](Self::arrive), for a driver whose queues may be [limited](Waiting::LIMITED). The policy was asked about a
+    /// job that is refused, and hears no more of it.
+    #[inline(always)]
+    pub fn arrive_or_refuse(
+        &mut self,
+        job: W::Job,
+        last: Option<CpuId>,
+        random: &mut impl Rng,
+    ) -> Arrived<W::Job> {
         let request = self.request(&job, last);
         let Some(job) = self.waiting.admit(job) else {
             self.policy.joined(request);
-            return None;
+            return Arrived::Waits;
         };
         match self.policy.place(request, &self.observed, random) {
             Decision::Run(cpu) => {
                 self.observed.more(cpu, &mut self.policy);
                 let first = self.first_come(cpu, job);
                 self.observed.start(cpu);
-                Some((cpu, first))
+                Arrived::Starts(cpu, first)
+            }
+            Decision::Wait(at) if W::LIMITED && self.waiting.is_full(Self::queue(at)) => {
+                Arrived::Refused(job)
             }
             Decision::Wait(at) => {
                 self.waiting.enqueue(job, Self::queue(at));
@@ -94,7 +127,7 @@ impl<P: Policy, W: Waiting> Dispatcher<P, W> {
                 if P::QUEUES == Queues::PerProcessor {
                     self.observed.more(at, &mut self.policy);
                 }
-                None
+                Arrived::Waits
             }
         }
     }
@@ -199,6 +232,20 @@ impl<P: Policy, W: Waiting> Dispatcher<P, W> {
         Some(next)
     }
 
+    /// Reads what is kept of `stream`, so that it is in the processor's cache when its next job arrives. Returns
+    /// something that depends on it.
+    #[inline]
+    pub fn touch(&self, stream: StreamId) -> u32 {
+        self.waiting.touch(stream)
+    }
+
+    /// Calls `touch` with the jobs that `cpu` is about to take from a queue, if the jobs in that wait for long. Returns
+    /// something that depends on what it returned.
+    #[inline]
+    pub fn touch_next(&self, cpu: CpuId, touch: impl Fn(&W::Job) -> u32) -> u32 {
+        self.waiting.touch_next(Self::queue(cpu), touch)
+    }
+
     /// The stack that `job` visits on `cpu`.
     #[inline]
     pub fn stack(&self, job: &W::Job, cpu: CpuId) -> StackId {
@@ -212,15 +259,14 @@ impl<P: Policy, W: Waiting> Dispatcher<P, W> {
     }
 
     /// The job to start when the arrival of `job` starts `cpu`: if jobs wait although processors are idle,
-    /// the one that has waited longest.
+    /// the one that is first in their queue.
     #[inline]
     fn first_come(&mut self, cpu: CpuId, job: W::Job) -> W::Job {
         if P::QUEUES == Queues::PerProcessor || self.observed.waiting() == 0 {
             return job;
         }
-        let Some(first) = self.waiting.take(Self::queue(cpu), None) else { return job };
         self.waiting.enqueue(job, Self::queue(cpu));
-        first
+        self.waiting.take(Self::queue(cpu), None).expect("a job that has just joined")
     }
 
     /// The queue that `cpu` takes jobs from; a common queue has number 0.

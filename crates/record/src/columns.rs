@@ -5,6 +5,7 @@
 //! `warmcore:manifest`, the [`Manifest`] as JSON. So a file on its own still states the units and the
 //! provenance of its values.
 
+pub mod arrow;
 mod csv;
 
 use crate::Manifest;

@@ -151,6 +151,7 @@ pub fn weighs_costs(scenario: &PacketScenario) -> bool {
 
 /// Refuses what a live run cannot do.
 fn check(scenario: &PacketScenario) -> Result<(), Fault> {
+    scenario.check_runnable()?;
     if let Some(transport) = scenario.live.driver.of_sockets() {
         let expected =
             "memory, packet-socket, xdp or tun: a server on the kernel's sockets has policies of its own";

@@ -6,9 +6,9 @@
 use crate::combination::Organisation;
 use crate::policy::ProcessorPolicy;
 use crate::scheduling::{Parallelism, QueueRule, Scheduling, ThreadOrder};
-use warmcore_costs::ExecutionModel;
 use warmcore_costs::residency::{Population, Residency, Sessions};
 use warmcore_costs::situation::{Experiment, Situation, ThreadStack};
+use warmcore_costs::{CostModel, ExecutionModel};
 use warmcore_policy::dispatch::{Job, Layout, PacketQueues, StackQueues, StreamQueue, Waiting};
 use warmcore_policy::policies::adaptive::{Adaptive, CacheState, History, ServiceTimes, StackSharing};
 use warmcore_policy::policies::{
@@ -102,7 +102,7 @@ impl Scheduling {
 
     /// The cache bookkeeping at the start, before anything was written.
     #[must_use]
-    pub fn residency(&self, layout: &Layout, model: &ExecutionModel) -> Residency {
+    pub fn residency(&self, layout: &Layout, model: &impl CostModel) -> Residency {
         let processors = layout.processors;
         let (sessions, stacks) = match self.approach {
             Parallelism::Locking => (Sessions::PerStream, 1),

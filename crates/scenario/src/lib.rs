@@ -1,13 +1,15 @@
 //! One description of an experiment, for both the simulator and the runtime.
 //!
 //! A [`Combination`] names the scheduling alternatives; a [`Study`] is the document that a user writes or
-//! gets from a study (`study.toml`); [`document`] reads it, or a machine's profile, and reports file, line
+//! gets from a study (`study.toml`); a [`Grid`] is a scenario and the fields to vary; [`document`] reads it, or a machine's profile, and reports file, line
 //! and field of an invalid value.
 
 pub mod chosen;
 pub mod cluster;
 pub mod combination;
 pub mod effects;
+pub mod extensions;
+pub mod grid;
 pub mod limits;
 pub mod live;
 pub mod packet;
@@ -23,6 +25,8 @@ pub mod unused;
 pub use cluster::ClusterScenario;
 pub use combination::{Combination, Organisation};
 pub use effects::Effects;
+pub use extensions::{Extensions, LimitScope, QueueTable, Service};
+pub use grid::Grid;
 pub use live::{DriverKind, Live, Mode, OverloadRule, ShutdownRule};
 pub use packet::{PacketScenario, RunLength, Stacks};
 pub use policy::ProcessorPolicy;

@@ -3,14 +3,18 @@
 
 use crate::document::Checked;
 use crate::effects::Effects;
+use crate::extensions::{Extensions, QueueTable, Service};
 use crate::limits::{MAX_PROCESSORS, RATES, RATES_IN_WORDS};
 use crate::live::Live;
 use crate::profile_source::ProfileSource;
 use crate::scheduling::{Parallelism, Scheduling};
 use crate::traffic::{Process, Traffic};
 use serde::{Deserialize, Serialize};
+use std::path::Path;
 use std::str::FromStr;
+use warmcore_policy::dispatch::QueueRules;
 use warmcore_units::{Fault, PerSecond};
+use warmcore_workload::Popularity;
 
 /// Packets per stream after which caches and queues have probably settled.
 pub const SETTLING_PACKETS: u64 = 4;
@@ -27,8 +31,17 @@ pub struct PacketScenario {
     pub profile: ProfileSource,
     /// The number of processors, and of protocol threads.
     pub processors: u32,
+    /// How fast each processor is: one of speed 0.5 takes twice as long for the same work. Left out of a document if all
+    /// have speed 1.
+    #[serde(skip_serializing_if = "is_default")]
+    pub speeds: Vec<f64>,
     /// The number of independent stacks under IPS.
     pub stacks: Stacks,
+    /// How many streams belong to each class, the most urgent one first; the streams left over are one more class, the least
+    /// urgent. A processor takes the packet that has waited longest of the most urgent class in its queue. Left out of a
+    /// document if there is one class.
+    #[serde(skip_serializing_if = "is_default")]
+    pub priorities: Vec<u32>,
     /// Packets per second. Without it, a trace keeps its own rate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate_per_s: Option<PerSecond>,
@@ -38,6 +51,12 @@ pub struct PacketScenario {
     pub traffic: Traffic,
     /// Costs that the model of Salehi 1994 leaves out.
     pub effects: Effects,
+    /// How service times vary around the costs. Left out of a document if they do not.
+    #[serde(skip_serializing_if = "is_default")]
+    pub service: Service,
+    /// How many packets may wait. Left out of a document if all may.
+    #[serde(skip_serializing_if = "is_default")]
+    pub queues: QueueTable,
     /// How long to simulate.
     pub run: RunLength,
     /// How to run it on this machine. Left out of a document if all settings are defaults.
@@ -45,8 +64,8 @@ pub struct PacketScenario {
     pub live: Live,
 }
 
-fn is_default(live: &Live) -> bool {
-    *live == Live::default()
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// How many independent stacks there are.
@@ -80,6 +99,13 @@ pub struct RunLength {
     pub max_packets: u64,
     /// The number of independent replications, which run in parallel.
     pub replications: u32,
+    /// Exactly this many packets in each replication, whatever the precision; `None` to stop at the precision.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub packets: Option<u64>,
+    /// Packets left out at the start of each replication, rounded up to whole batches (at most a 256th of the
+    /// run); `None` to find where the steady state begins.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warmup_packets: Option<u64>,
 }
 
 impl Default for PacketScenario {
@@ -89,11 +115,15 @@ impl Default for PacketScenario {
             seed: 1,
             profile: ProfileSource::SgiChallengeXl,
             processors: 8,
+            speeds: Vec::new(),
             stacks: Stacks::PerProcessor,
+            priorities: Vec::new(),
             rate_per_s: None,
             scheduling: Scheduling::default(),
             traffic: Traffic::default(),
             effects: Effects::NONE,
+            service: Service::default(),
+            queues: QueueTable::default(),
             run: RunLength::default(),
             live: Live::default(),
         }
@@ -102,7 +132,13 @@ impl Default for PacketScenario {
 
 impl Default for RunLength {
     fn default() -> Self {
-        Self { precision: 0.005, max_packets: 20_000_000, replications: 1 }
+        Self {
+            precision: 0.005,
+            max_packets: 20_000_000,
+            replications: 1,
+            packets: None,
+            warmup_packets: None,
+        }
     }
 }
 
@@ -176,25 +212,91 @@ impl Checked for PacketScenario {
         self.scheduling.check()?;
         self.traffic.check().map_err(|fault| Fault { field: format!("traffic.{}", fault.field), ..fault })?;
         self.effects.check()?;
+        self.extensions().check(self.processors, &self.scheduling)?;
+        self.check_closed()?;
         self.run.check()?;
         self.live.check().map_err(|fault| Fault { field: format!("live.{}", fault.field), ..fault })
     }
 }
 
 impl PacketScenario {
+    /// What goes beyond Salehi 1994 apart from costs.
+    #[must_use]
+    pub fn extensions(&self) -> Extensions<'_> {
+        let closed = match &self.traffic.process {
+            Process::Closed(closed) => Some(closed),
+            _ => None,
+        };
+        Extensions {
+            service: &self.service.distribution,
+            speeds: &self.speeds,
+            queues: QueueRules { limit: self.queues.limit(), classes: &self.priorities },
+            closed,
+        }
+    }
+
+    /// Checks that this can run on a machine: what goes beyond Salehi 1994 exists in the simulator only.
+    ///
+    /// # Errors
+    /// The first field that only the simulator knows.
+    pub fn check_runnable(&self) -> Result<(), Fault> {
+        let expected = "nothing here: only `simulate packet` and `sweep packet` know it";
+        let given = [
+            ("speeds", !self.speeds.is_empty(), "given"),
+            ("priorities", !self.priorities.is_empty(), "given"),
+            ("service.distribution", self.service != Service::default(), self.service.distribution.name()),
+            ("queues.limit", self.queues.limit.is_some(), "given"),
+            ("traffic.process", matches!(self.traffic.process, Process::Closed(_)), "closed"),
+        ];
+        let refused = given.into_iter().find(|(_, given, _)| *given);
+        refused.map_or(Ok(()), |(field, _, found)| Err(Fault::new(field, found, expected)))
+    }
+
+    /// Checks what goes together with a closed loop.
+    fn check_closed(&self) -> Result<(), Fault> {
+        let Process::Closed(_) = self.traffic.process else { return Ok(()) };
+        let Traffic { popularity, sizes, send_fraction, .. } = &self.traffic;
+        let none = [
+            ("rate_per_s", self.rate_per_s.is_some(), "the rate follows from how fast requests are finished"),
+            ("traffic.popularity", *popularity != Popularity::Uniform, "every stream has the same window"),
+            ("traffic.sizes", !sizes.is_empty(), "its requests have no sizes"),
+            ("traffic.send_fraction", *send_fraction > 0.0, "its requests are received"),
+        ];
+        let Some((field, _, why)) = none.into_iter().find(|(_, given, _)| *given) else { return Ok(()) };
+        Err(Fault::new(field, "given", format!("none with `closed` traffic: {why}")))
+    }
+
+    /// The same scenario, read from a document in `folder`: the files that it names are relative to that, which is put
+    /// before their paths.
+    #[must_use]
+    pub fn with_files_below(mut self, folder: &Path) -> Self {
+        if let ProfileSource::File(file) = &mut self.profile {
+            *file = folder.join(&*file);
+        }
+        if let Process::Trace(trace) = &mut self.traffic.process {
+            trace.file = folder.join(&trace.file);
+        }
+        self
+    }
+
     /// Checks that runs are long enough for the number of streams. A trace is always simulated completely.
     ///
     /// # Errors
     /// If there are too many streams.
     pub fn check_length(&self) -> Result<(), Fault> {
-        let RunLength { max_packets, .. } = self.run;
-        let (streams, most) = (self.traffic.streams, max_packets / SETTLING_PACKETS);
+        let packets = self.run.most_packets();
+        let (streams, most) = (self.traffic.streams, packets / SETTLING_PACKETS);
         if matches!(self.traffic.process, Process::Trace(_)) || u64::from(streams) <= most {
             return Ok(());
         }
         let expected = format!(
-            "at most {most} with runs of {max_packets} packets: caches settle only after each stream has had \
-             {SETTLING_PACKETS} packets; raise `run.max_packets` (--max-packets) for more streams"
+            "at most {most} with runs of {packets} packets: caches settle only after each stream has had \
+             {SETTLING_PACKETS} packets; raise {} for more streams",
+            if self.run.packets.is_some() {
+                "`run.packets` (--packets)"
+            } else {
+                "`run.max_packets` (--max-packets)"
+            }
         );
         Err(Fault::new("traffic.streams", streams, expected))
     }
@@ -217,8 +319,16 @@ impl PacketScenario {
 impl RunLength {
     /// The fewest packets after which a replication may end.
     pub const LEAST_PACKETS: u64 = 10_000;
+    /// The fewest packets of a replication of fixed length.
+    pub const LEAST_FIXED_PACKETS: u64 = 1_000;
     /// The most replications.
     pub const MAX_REPLICATIONS: u32 = 10_000;
+
+    /// The most packets that a replication can have.
+    #[must_use]
+    pub fn most_packets(&self) -> u64 {
+        self.packets.unwrap_or(self.max_packets)
+    }
 
     fn check(&self) -> Result<(), Fault> {
         if !(self.precision > 0.0 && self.precision < 1.0) {
@@ -232,6 +342,20 @@ impl RunLength {
             let expected = format!("at least {}", Self::LEAST_PACKETS);
             return Err(Fault::new("run.max_packets", self.max_packets, expected));
         }
+        if let Some(packets) = self.packets
+            && packets < Self::LEAST_FIXED_PACKETS
+        {
+            let expected = format!("at least {}", Self::LEAST_FIXED_PACKETS);
+            return Err(Fault::new("run.packets", packets, expected));
+        }
+        let most = self.most_packets() / 2;
+        if let Some(warmup) = self.warmup_packets
+            && warmup > most
+        {
+            let expected =
+                format!("at most {most}, half of the packets of a run: the other half is measured");
+            return Err(Fault::new("run.warmup_packets", warmup, expected));
+        }
         if !(1..=Self::MAX_REPLICATIONS).contains(&self.replications) {
             let expected = format!("between 1 and {}", Self::MAX_REPLICATIONS);
             return Err(Fault::new("run.replications", self.replications, expected));
@@ -244,7 +368,6 @@ impl RunLength {
 mod tests {
     use super::*;
     use crate::document::parse;
-    use std::path::Path;
 
     #[test]
     fn an_empty_document_is_the_default_and_a_full_one_survives_a_round_trip() {
@@ -260,6 +383,17 @@ mod tests {
     }
 
     #[test]
+    fn a_run_of_ones_own_length_is_in_the_document_only_if_it_is_given() {
+        let mut scenario = PacketScenario::default();
+        let names = ["packets =", "warmup_packets"];
+        let text = toml::to_string(&scenario).unwrap().replace("max_packets =", "");
+        assert!(!names.iter().any(|name| text.contains(name)), "{text}");
+        scenario.run = RunLength { packets: Some(5_000), warmup_packets: Some(0), ..scenario.run };
+        let text = toml::to_string(&scenario).unwrap();
+        assert_eq!(parse::<PacketScenario>(&text, Path::new("point.toml")).unwrap(), scenario);
+    }
+
+    #[test]
     fn impossible_points_are_refused_with_their_field() {
         let refused = |spoil: fn(&mut PacketScenario)| {
             let mut scenario = PacketScenario::default();
@@ -271,6 +405,11 @@ mod tests {
         assert_eq!(refused(|s| s.rate_per_s = Some(PerSecond(1e-300))), "rate_per_s");
         assert_eq!(refused(|s| s.run.precision = 1.5), "run.precision");
         assert_eq!(refused(|s| s.run.replications = 0), "run.replications");
+        assert_eq!(refused(|s| s.run.packets = Some(999)), "run.packets");
+        assert_eq!(refused(|s| s.run.warmup_packets = Some(10_000_001)), "run.warmup_packets");
+        let fixed =
+            |warmup| RunLength { packets: Some(1_000), warmup_packets: Some(warmup), ..RunLength::default() };
+        assert!(fixed(500).check().is_ok() && fixed(501).check().is_err());
         assert_eq!(refused(|s| s.effects.staleness_ns = -1.0), "effects.staleness_ns");
         let mut ips = PacketScenario { stacks: Stacks::Count(9), ..PacketScenario::default() };
         ips.scheduling.approach = Parallelism::Ips;

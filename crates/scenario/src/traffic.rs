@@ -23,7 +23,7 @@ use warmcore_units::Fault;
 use warmcore_workload::packets::{check_send_fraction, check_sizes};
 use warmcore_workload::popularity::MAX_STREAMS;
 use warmcore_workload::trace::check_time_scale;
-use warmcore_workload::{Batch, Modulation, OnOff, Popularity, Size, Train};
+use warmcore_workload::{Batch, ClosedLoop, Modulation, OnOff, Popularity, Size, Train};
 
 /// The arriving traffic, except for its rate. The default is that of Salehi 1994: single packets of 8
 /// equal streams, at random.
@@ -66,6 +66,8 @@ pub enum Process {
     Trains(Train),
     /// From streams that are on and off for heavy-tailed times.
     SelfSimilar(OnOff),
+    /// From clients that each wait for the answers to their requests; each stream is one. The rate follows.
+    Closed(ClosedLoop),
     /// As in a capture.
     Trace(TraceFile),
 }
@@ -168,6 +170,7 @@ impl Process {
             Self::Modulated(modulation) => modulation.check(),
             Self::Trains(train) => train.check(),
             Self::SelfSimilar(sources) => sources.check(),
+            Self::Closed(closed) => closed.check(),
             Self::Trace(trace) => trace.check(),
         };
         checked.map_err(within(self.name())).map_err(within("process"))
@@ -183,6 +186,7 @@ impl Process {
             Self::Modulated(_) => "modulated",
             Self::Trains(_) => "trains",
             Self::SelfSimilar(_) => "self-similar",
+            Self::Closed(_) => "closed",
             Self::Trace(_) => "trace",
         }
     }

@@ -22,7 +22,9 @@ impl PacketScenario {
     pub fn unused(&self) -> Vec<Unused> {
         let rules =
             [self.unused_anywhere(), self.unused_effects(), self.unused_of_run(), self.unused_of_trace()];
-        unused(rules.concat())
+        let unlimited = self.queues.limit.is_none();
+        let scope = vec![("queues.scope", unlimited, "all packets may wait (see --queue-limit)")];
+        unused([rules.concat(), scope].concat())
     }
 
     /// The settings that do not change a run on this machine.
@@ -85,7 +87,13 @@ impl PacketScenario {
     fn unused_of_run(&self) -> Vec<Rule> {
         let heavy = matches!(self.traffic.process, Process::SelfSimilar(_));
         let reason = "no interval holds for self-similar arrivals, and every run takes --max-packets";
-        vec![("run.precision", heavy, reason)]
+        let fixed = self.run.packets.is_some();
+        let exactly = "each run takes exactly --packets (in a scenario: `run.packets`)";
+        vec![
+            ("run.precision", heavy, reason),
+            ("run.precision", fixed, exactly),
+            ("run.max_packets", fixed, exactly),
+        ]
     }
 
     fn unused_of_trace(&self) -> Vec<Rule> {
@@ -102,6 +110,8 @@ impl PacketScenario {
             ("run.precision", true, once),
             ("run.max_packets", true, once),
             ("run.replications", true, once),
+            ("run.packets", true, once),
+            ("run.warmup_packets", true, "all packets of a trace count"),
         ]
     }
 }

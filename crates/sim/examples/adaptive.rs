@@ -12,7 +12,7 @@
 
 use rayon::prelude::*;
 use warmcore_costs::{ExecutionModel, Profile};
-use warmcore_scenario::{Effects, Parallelism, ProcessorPolicy, Scheduling};
+use warmcore_scenario::{Effects, Extensions, Parallelism, ProcessorPolicy, Scheduling};
 use warmcore_sim::packet::{Shape, SimulatedHost, capacity, trace};
 use warmcore_stats::paired;
 use warmcore_units::PerSecond;
@@ -107,6 +107,7 @@ impl Setting {
             scheduling,
             model: &self.model,
             effects: Effects::NONE,
+            extensions: Extensions::NONE,
             key,
         }
     }

@@ -7,7 +7,7 @@
 
 use rayon::prelude::*;
 use warmcore_costs::{ExecutionModel, Profile};
-use warmcore_scenario::{Effects, Parallelism, ProcessorPolicy, Scheduling};
+use warmcore_scenario::{Effects, Extensions, Parallelism, ProcessorPolicy, Scheduling};
 use warmcore_sim::packet::{Finished, Shape, SimulatedHost, trace};
 use warmcore_stats::paired;
 use warmcore_units::{Nanos, PerSecond};
@@ -44,6 +44,7 @@ fn simulate(
         scheduling,
         model: &model,
         effects: Effects::NONE,
+        extensions: Extensions::NONE,
         key,
     };
     trace(&host, arrivals, packets, see);

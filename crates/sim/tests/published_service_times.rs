@@ -3,7 +3,7 @@
 //! be adjusted to reach them; the choices that the text leaves open are documented where they are made.
 
 use warmcore_costs::{Approach, ExecutionModel, Profile};
-use warmcore_scenario::{Combination, Effects, Organisation, ProcessorPolicy};
+use warmcore_scenario::{Combination, Effects, Extensions, Organisation, ProcessorPolicy};
 use warmcore_sim::packet::{Shape, SimulatedHost, capacity};
 use warmcore_units::PerSecond;
 use warmcore_workload::{Key, Poisson};
@@ -29,7 +29,14 @@ fn service_times_at_high_load_are_the_published_ones() {
             let key = Key { seed, point: 0, replication: 0 };
             let mut arrivals = Poisson::new(PerSecond(1.0), 8, key).unwrap();
             let (shape, scheduling) = (Shape::square(8), combination.into());
-            let host = SimulatedHost { shape, scheduling, model: &model, effects: Effects::NONE, key };
+            let host = SimulatedHost {
+                shape,
+                scheduling,
+                model: &model,
+                effects: Effects::NONE,
+                extensions: Extensions::NONE,
+                key,
+            };
             let capacity = capacity(&host, &mut arrivals);
             let service = capacity.service.mean.micros();
             assert!(

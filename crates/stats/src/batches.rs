@@ -46,6 +46,8 @@ pub struct BatchMeans<const K: usize = 1> {
     filling: [f64; K],
     /// Observations that the current batch still lacks; never zero.
     missing: u64,
+    /// Observations to leave out at the start, if that is given rather than found.
+    warmup: Option<u64>,
 }
 
 /// The result of a run.
@@ -63,11 +65,18 @@ impl<const K: usize> Default for BatchMeans<K> {
     fn default() -> Self {
         const { assert!(K > 0, "quantity 0 decides the warm-up") };
         let sums = Vec::with_capacity(CAPACITY);
-        Self { sums, batch: FIRST_BATCH, filling: [0.0; K], missing: FIRST_BATCH }
+        Self { sums, batch: FIRST_BATCH, filling: [0.0; K], missing: FIRST_BATCH, warmup: None }
     }
 }
 
 impl<const K: usize> BatchMeans<K> {
+    /// Leaves out this many observations at the start, rounded up to whole batches; if `None`, as many as
+    /// [found](self).
+    #[must_use]
+    pub fn with_warmup(self, warmup: Option<u64>) -> Self {
+        Self { warmup, ..self }
+    }
+
     /// Adds the next observation of the run.
     #[inline]
     pub fn push(&mut self, observation: [f64; K]) {
@@ -81,12 +90,11 @@ impl<const K: usize> BatchMeans<K> {
     }
 
     /// Adds the next observations of the run: the same as pushing them one by one, but faster.
-    pub fn extend(&mut self, mut observations: &[[f64; K]]) {
-        while !observations.is_empty() {
+    pub fn extend(&mut self, mut observations: impl ExactSizeIterator<Item = [f64; K]>) {
+        while observations.len() > 0 {
             let fitting = usize::try_from(self.missing).unwrap_or(usize::MAX).min(observations.len());
-            let (now, later) = observations.split_at(fitting);
             let mut filling = self.filling;
-            for observation in now {
+            for observation in observations.by_ref().take(fitting) {
                 for (sum, value) in filling.iter_mut().zip(observation) {
                     *sum += value;
                 }
@@ -96,7 +104,6 @@ impl<const K: usize> BatchMeans<K> {
             if self.missing == 0 {
                 self.close_batch();
             }
-            observations = later;
         }
     }
 
@@ -170,6 +177,10 @@ impl<const K: usize> BatchMeans<K> {
 
     /// How many batches to leave out at the start.
     fn cut(&self) -> usize {
+        if let Some(warmup) = self.warmup {
+            let batches = usize::try_from(warmup.div_ceil(self.batch)).unwrap_or(usize::MAX);
+            return batches.min(self.sums.len());
+        }
         let sums: Vec<f64> = self.sums.iter().map(|sums| sums[0]).collect();
         let always = sums.len() / MIN_CUT;
         let proposed = mser(&sums);
@@ -233,6 +244,17 @@ mod tests {
         assert_eq!([0.0, 8.0, 20.0].map(warmup), [always, always, 30].map(|batches| batches * FIRST_BATCH));
     }
 
+    #[test]
+    fn a_given_warmup_is_left_out_to_the_batch() {
+        let mut batches = BatchMeans::<1>::default().with_warmup(Some(1_000));
+        (0..1_000).for_each(|_| batches.push([9.0]));
+        (0..9_000).for_each(|_| batches.push([1.0]));
+        let steady = batches.steady();
+        assert!((1_000..1_000 + batches.batch).contains(&steady.warmup), "{steady:?}");
+        assert!((steady.intervals[0].mean - 1.0).abs() < 1e-12, "{steady:?}");
+        assert_eq!(BatchMeans::<1>::default().with_warmup(Some(5)).steady().warmup, 0);
+    }
+
     proptest! {
         #[test]
         fn extend_equals_repeated_push(parts in prop::collection::vec(0_usize..3_000, 0..8)) {
@@ -240,7 +262,7 @@ mod tests {
             for (number, part) in parts.into_iter().enumerate() {
                 let observations: Vec<_> = (0..part).map(|i| [(i * i % 17) as f64, number as f64]).collect();
                 observations.iter().for_each(|&observation| one_by_one.push(observation));
-                at_once.extend(&observations);
+                at_once.extend(observations.into_iter());
             }
             prop_assert_eq!(one_by_one.observations(), at_once.observations());
             prop_assert_eq!(one_by_one.sums, at_once.sums);

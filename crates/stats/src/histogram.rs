@@ -90,6 +90,16 @@ impl<const PER: usize> Histogram<PER> {
         counted.take_while(|&(index, _)| ends_below(index)).map(|(_, count)| count).sum()
     }
 
+    /// The buckets in which something was counted, by ascending value: lower bound, upper bound and count.
+    pub fn buckets(&self) -> impl Iterator<Item = (f64, f64, u64)> {
+        let first = self.octave * PER;
+        let counted = self.counts.as_flattened().iter().enumerate().filter(|(_, count)| **count > 0);
+        counted.map(move |(index, &count)| {
+            let (low, high) = bounds::<PER>(first + index);
+            (low, high, count)
+        })
+    }
+
     /// Adds the counts of `other`.
     pub fn merge(&mut self, other: &Self) {
         if self.counts.is_empty() {
@@ -167,6 +177,16 @@ mod tests {
         let values = histogram(&[0.0, 1.0, 3.99, 4.0, 5.0, 1e9]);
         assert_eq!([1.0, 4.0, 8.0, 1e12].map(|bound| values.count_below(bound)), [1, 3, 5, 6]);
         assert_eq!(<Histogram>::default().count_below(1.0), 0);
+    }
+
+    #[test]
+    fn buckets_hold_every_value_between_their_bounds() {
+        let values = [0.0, 3.0, 3.0, 1e9];
+        let buckets: Vec<_> = histogram(&values).buckets().collect();
+        assert_eq!(buckets.iter().map(|bucket| bucket.2).collect::<Vec<_>>(), [1, 2, 1]);
+        for ((low, high, _), value) in buckets.into_iter().zip([0.0, 3.0, 1e9]) {
+            assert!(low <= value && value < high, "{low} {value} {high}");
+        }
     }
 
     #[test]

@@ -13,7 +13,8 @@
 //! | [`results`] | the figures for other programs |
 //!
 //! Beside the loop, what a user asks of the simulator alone: [`point`] has the figures of one point
-//! for other programs, [`mod@sweep`] varies a scenario along its fields. [`mod@compare`] holds
+//! for other programs, [`observed`] shows everything that was observed of it, [`mod@sweep`] varies a scenario along its
+//! fields, [`grid`] one of any kind along any fields. [`mod@compare`] holds
 //! predictions against live runs. [`mod@placement`] says where the interrupts, packets and threads of a
 //! host should go, [`server`] which way a server should share its port, [`mod@mix`] makes a scenario of what its threads did.
 
@@ -21,7 +22,9 @@ pub mod compare;
 pub mod costs;
 pub mod decide;
 pub mod grade;
+pub mod grid;
 pub mod mix;
+pub mod observed;
 pub mod placement;
 pub mod point;
 pub mod predict;

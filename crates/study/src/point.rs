@@ -8,9 +8,9 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use warmcore_costs::{Profile, Situation, ThreadStack};
 use warmcore_record::columns::ColumnsError;
 use warmcore_record::{Column, Columns, Estimate};
-use warmcore_scenario::{PacketScenario, Process, ProcessorPolicy};
+use warmcore_scenario::{Extensions, PacketScenario, Process, ProcessorPolicy, Service};
 use warmcore_sim::packet::columns::columns as outcome_columns;
-use warmcore_sim::packet::{Outcome, PairedComparison, PointResult};
+use warmcore_sim::packet::{ExtensionFigures, Outcome, PairedComparison, PointResult};
 use warmcore_units::Nanos;
 use warmcore_workload::{Capture, Popularity};
 
@@ -48,7 +48,7 @@ impl NamedFigures {
             Popularity::Uniform => None,
             Popularity::Zipf(exponent) => Some(exponent),
         };
-        Self(vec![
+        let mut figures = vec![
             name("profile", &scenario.profile),
             count("seed", Some(scenario.seed)),
             name("approach", &scheduling.approach),
@@ -76,7 +76,19 @@ impl NamedFigures {
             quantity("precision", "", Some(run.precision)),
             count("max_packets", Some(run.max_packets)),
             count("replications", Some(run.replications.into())),
-        ])
+        ];
+        // Where they are given, so that they change nothing elsewhere.
+        figures.extend(run.packets.map(|packets| count("fixed_packets", Some(packets))));
+        figures.extend(run.warmup_packets.map(|packets| count("fixed_warmup_packets", Some(packets))));
+        // Only where they are given: they are no part of most scenarios.
+        if scenario.service != Service::default() {
+            figures.push(name("service", scenario.service.distribution.name()));
+        }
+        if let Some(limit) = scenario.queues.limit {
+            figures.push(count("queue_limit", Some(limit.into())));
+            figures.push(name("queue_scope", &scenario.queues.scope));
+        }
+        Self(figures)
     }
 
     /// The machine whose costs were used, and who `chose` them.
@@ -122,6 +134,7 @@ impl NamedFigures {
             count("packets", outcome.map(|outcome| outcome.packets)),
             flag("precise", outcome.is_some_and(Outcome::is_precise)),
         ]);
+        figures.extend(outcome.map(|outcome| of_extensions(&outcome.extensions)).unwrap_or_default());
         Self(figures).followed_by(Self::from_capture(result)).followed_by(Self::from_outcome(result))
     }
 
@@ -169,6 +182,30 @@ impl NamedFigures {
         self
     }
 
+    /// Each figure by its name, with its value as a text; an unknown one is a dash.
+    pub fn in_words(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let dash = || "–".to_owned();
+        self.0.iter().map(move |figure| {
+            let value = match &figure.value {
+                Value::Quantity(quantity) => quantity.map_or_else(dash, |quantity| format!("{quantity:.6}")),
+                Value::Count(count) => count.map_or_else(dash, |count| count.to_string()),
+                Value::Flag(flag) => {
+                    flag.map_or_else(dash, |flag| if flag { "yes" } else { "no" }.to_owned())
+                }
+                Value::Name(name) => name.clone(),
+                Value::Situations(None) => dash(),
+                Value::Situations(Some(counts)) => {
+                    let shown = Situation::all().filter(|situation| counts[situation.index()] > 0);
+                    shown
+                        .map(|situation| format!("{situation}: {}", counts[situation.index()]))
+                        .collect::<Vec<_>>()
+                        .join("; ")
+                }
+            };
+            (figure.name, value)
+        })
+    }
+
     /// How long the simulation took, which is not a property of the point.
     #[must_use]
     pub fn with_wall_time(mut self, seconds: f64) -> Self {
@@ -184,16 +221,20 @@ impl NamedFigures {
 pub fn columns(points: &[(PacketScenario, PointResult)]) -> Result<Columns, ColumnsError> {
     let scenarios: Vec<_> =
         points.iter().map(|(scenario, _)| NamedFigures::from_scenario(scenario)).collect();
-    let ends = points.iter().map(|(_, result)| {
-        NamedFigures::from_capture(result).followed_by(NamedFigures::from_outcome(result))
-    });
-    let ends: Vec<_> = ends.collect();
-    let outcomes: Vec<_> = points.iter().map(|(_, result)| (result.capacity, result.outcome)).collect();
     let mut columns = columns_of(&scenarios);
-    columns.push(Column::floats("arrival_rate", "/s", points.iter().map(|(_, result)| Some(result.rate.0))));
+    columns.extend(result_columns(points.iter().map(|(_, result)| result)));
+    Columns::new(columns)
+}
+
+/// The columns of `results` alone, one row for each.
+pub(crate) fn result_columns<'a>(results: impl Iterator<Item = &'a PointResult> + Clone) -> Vec<Column> {
+    let end = |result| NamedFigures::from_capture(result).followed_by(NamedFigures::from_outcome(result));
+    let ends: Vec<_> = results.clone().map(end).collect();
+    let outcomes: Vec<_> = results.clone().map(|result| (result.capacity, result.outcome)).collect();
+    let mut columns = vec![Column::floats("arrival_rate", "/s", results.map(|result| Some(result.rate.0)))];
     columns.extend(outcome_columns(&outcomes));
     columns.extend(columns_of(&ends));
-    Columns::new(columns)
+    columns
 }
 
 /// The columns of `rows`, which have the same figures.
@@ -261,6 +302,30 @@ impl Value {
     }
 }
 
+/// What is lost, and the mean delay of each class; nothing where there is no such.
+fn of_extensions(figures: &ExtensionFigures) -> Vec<NamedFigure> {
+    let mut named = Vec::new();
+    if let Some(lost) = figures.lost {
+        named.push(quantity("lost_fraction", "", Some(lost.mean)));
+        named.push(quantity("lost_fraction_half_width", "", lost.half_width));
+    }
+    let classes = CLASS_DELAYS.into_iter().zip(figures.classes.as_slice());
+    named.extend(classes.flat_map(|(names, delay)| time(names, Some(*delay))));
+    named
+}
+
+/// The names of the delays of each class.
+const CLASS_DELAYS: [[&str; 2]; Extensions::MAX_CLASSES] = [
+    ["class_1_delay_us", "class_1_delay_half_width_us"],
+    ["class_2_delay_us", "class_2_delay_half_width_us"],
+    ["class_3_delay_us", "class_3_delay_half_width_us"],
+    ["class_4_delay_us", "class_4_delay_half_width_us"],
+    ["class_5_delay_us", "class_5_delay_half_width_us"],
+    ["class_6_delay_us", "class_6_delay_half_width_us"],
+    ["class_7_delay_us", "class_7_delay_half_width_us"],
+    ["class_8_delay_us", "class_8_delay_half_width_us"],
+];
+
 fn quantity(name: &'static str, unit: &'static str, value: Option<f64>) -> NamedFigure {
     NamedFigure { name, unit, value: Value::Quantity(value.filter(|value| value.is_finite())) }
 }
@@ -278,14 +343,16 @@ fn name<T: Serialize + ?Sized>(name: &'static str, value: &T) -> NamedFigure {
 }
 
 /// Whether the host is saturated; `None` where that is not decided.
-fn is_saturated(result: &PointResult) -> Option<bool> {
+#[must_use]
+pub fn is_saturated(result: &PointResult) -> Option<bool> {
     let is_decided =
         result.capture.is_some() || result.outcome.is_none_or(|outcome| outcome.steady().is_some());
     is_decided.then(|| result.is_overloaded())
 }
 
 /// Why the simulation of a point ended, as a word for programs. A saturated point has no `outcome`.
-pub(crate) fn ended(outcome: Option<&Outcome>) -> String {
+#[must_use]
+pub fn ended(outcome: Option<&Outcome>) -> String {
     outcome.map_or("saturated".to_owned(), |outcome| Name(&outcome.ended).to_string())
 }
 

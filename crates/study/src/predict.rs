@@ -130,7 +130,7 @@ impl Conditions<'_> {
             rate_per_s: rate,
             scheduling: combination.into(),
             traffic: Traffic { streams, ..Traffic::default() },
-            run: RunLength { precision: asked.precision, max_packets, replications: 1 },
+            run: RunLength { precision: asked.precision, max_packets, ..RunLength::default() },
             ..PacketScenario::default()
         }
     }

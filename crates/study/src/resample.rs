@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
 use warmcore_costs::execution::IncompleteProfile;
 use warmcore_costs::{Approach, ExecutionModel, Profile};
-use warmcore_scenario::{Combination, Effects};
+use warmcore_scenario::{Combination, Effects, Extensions};
 use warmcore_sim::packet::host::SimulatedHost;
 use warmcore_sim::packet::{Finished, Outcome, Shape, trace};
 use warmcore_units::{Nanos, PerSecond};
@@ -87,6 +87,7 @@ impl Models {
                 Approach::IndependentStacks => &self.stacks,
             },
             effects: Effects::NONE,
+            extensions: Extensions::NONE,
             key,
         }
     }

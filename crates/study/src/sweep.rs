@@ -68,7 +68,9 @@ impl SweepPlan {
     pub fn new(request: Request, profile: &Profile) -> Result<Self, PointError> {
         request.check()?;
         let traffic = request.scenario.traffic.open()?;
-        traffic.rate(request.any_rate())?;
+        if !traffic.is_closed() {
+            traffic.rate(request.any_rate())?;
+        }
         let curves = request.curves();
         for curve in &curves {
             curve.check_stacks(traffic.streams())?;

@@ -7,6 +7,7 @@
 //! | [`estimate`] | [`Estimate`], a mean with its 95% half-width |
 //! | [`checked`] | [`Checked`], a document with checks beyond the types of its values |
 //! | [`fault`] | [`Fault`], an invalid value in a user's input |
+//! | [`spelling`] | names that a user may have meant |
 //! | [`transport`] | [`Transport`], what packets carry above IP |
 #![no_std]
 
@@ -17,6 +18,7 @@ pub mod estimate;
 pub mod fault;
 pub mod id;
 pub mod quantity;
+pub mod spelling;
 pub mod transport;
 
 pub use checked::Checked;

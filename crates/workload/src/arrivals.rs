@@ -44,6 +44,16 @@ pub trait Arrivals: Send {
     fn fill(&mut self, block: &mut [Arrival]) -> usize;
 }
 
+/// A source without arrivals.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Silence;
+
+impl Arrivals for Silence {
+    fn fill(&mut self, _block: &mut [Arrival]) -> usize {
+        0
+    }
+}
+
 impl<A: Arrivals + ?Sized> Arrivals for Box<A> {
     fn fill(&mut self, block: &mut [Arrival]) -> usize {
         (**self).fill(block)

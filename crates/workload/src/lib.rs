@@ -10,9 +10,12 @@
 //! | [`Trains`] | packets of one stream that follow each other closely |
 //! | [`SelfSimilar`] | streams that are on and off for heavy-tailed times |
 //! | [`Replay`] | the packets of a capture of real traffic, a [`Trace`] |
+//! | [`Silence`] | nothing: the requests of a closed loop of [`Clients`] depend on who processes them |
 //!
 //! Besides times, the sources of batches draw [`Marks`]: streams by [`Popularity`], and sizes of a
 //! [`Batch`]. [`WithSizes`] and [`WithDirections`] wrap any source.
+//!
+//! [`TimeDistribution`] is how times vary around a mean, of service or of a client's pauses.
 //!
 //! [`programs`] are the parallel programs that a simulated cluster executes.
 //!
@@ -21,7 +24,9 @@
 
 pub mod arrivals;
 pub mod batch;
+pub mod closed;
 pub mod constant;
+pub mod distribution;
 mod event_queue;
 pub mod marks;
 mod micros;
@@ -35,9 +40,11 @@ pub mod self_similar;
 pub mod trace;
 pub mod trains;
 
-pub use arrivals::{Arrival, Arrivals, Direction, ImpossibleArrivals};
+pub use arrivals::{Arrival, Arrivals, Direction, ImpossibleArrivals, Silence};
 pub use batch::{Batch, BatchDistribution};
+pub use closed::{Clients, ClosedLoop};
 pub use constant::{Constant, Periodic};
+pub use distribution::{TimeDistribution, TimeFactors};
 pub use marks::Marks;
 pub use modulated::{Modulated, Modulation};
 pub use packets::{Size, WithDirections, WithSizes};

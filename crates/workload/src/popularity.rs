@@ -100,17 +100,18 @@ impl StreamChoice {
 
     /// Fills `block` with single packets at the times that `next_time` yields.
     ///
-    /// Times and streams are drawn alternately, so that neither waits for the other's generator.
+    /// All times are drawn before the streams, from another generator: each of both loops stays in registers.
     #[inline]
     pub(crate) fn fill(&mut self, block: &mut [Arrival], mut next_time: impl FnMut() -> Nanos) {
+        block.fill_with(|| Arrival::single(next_time(), StreamId(0)));
         // A copy that stays in registers while the block is filled.
         let mut random = self.random.clone();
         match &self.shares {
             Shares::Equal(law) => {
-                block.fill_with(|| Arrival::single(next_time(), StreamId(law.sample(&mut random))));
+                block.iter_mut().for_each(|arrival| arrival.stream = StreamId(law.sample(&mut random)));
             }
             Shares::Unequal(law) => {
-                block.fill_with(|| Arrival::single(next_time(), StreamId::from(law.sample(&mut random))));
+                block.iter_mut().for_each(|arrival| arrival.stream = StreamId::from(law.sample(&mut random)));
             }
         }
         self.random = random;

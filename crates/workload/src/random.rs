@@ -44,11 +44,15 @@ pub enum Purpose {
     Page,
     /// How much of a kernel section is left when an interrupt comes.
     KernelSection,
+    /// How long a packet takes, around its mean.
+    Service,
+    /// How long a client waits before its next request.
+    Think,
 }
 
 impl Purpose {
     /// Every purpose.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 17] = [
         Self::Interarrival,
         Self::Stream,
         Self::Policy,
@@ -64,6 +68,8 @@ impl Purpose {
         Self::Reference,
         Self::Page,
         Self::KernelSection,
+        Self::Service,
+        Self::Think,
     ];
 }
 

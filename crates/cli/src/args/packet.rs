@@ -2,15 +2,15 @@
 //! scenario document, and overrides it where a document is given too.
 
 use super::given::Given;
-use super::{process, quantity, values, whole};
+use super::{distribution, process, quantity, values, whole};
 use clap::Args;
 use std::path::PathBuf;
 use warmcore_scenario::{
-    Organisation, Parallelism, Process, ProcessorPolicy, ProfileSource, QueueRule, RunLength, Stacks,
-    ThreadOrder,
+    LimitScope, Organisation, Parallelism, Process, ProcessorPolicy, ProfileSource, QueueRule, RunLength,
+    Stacks, ThreadOrder,
 };
 use warmcore_workload::popularity::MAX_STREAMS;
-use warmcore_workload::{BatchDistribution, Size};
+use warmcore_workload::{BatchDistribution, Size, TimeDistribution};
 
 /// Everything about a point but the number of its processors, of which a sweep takes several.
 #[derive(Args, Debug, Default)]
@@ -20,6 +20,9 @@ pub(crate) struct PointArguments {
 
     #[command(flatten)]
     pub(crate) effects: EffectArguments,
+
+    #[command(flatten)]
+    pub(crate) extensions: ExtensionArguments,
 
     #[command(flatten)]
     pub(crate) run: RunArguments,
@@ -113,8 +116,9 @@ pub(crate) struct TrafficArguments {
     pub(crate) batch_distribution: Option<BatchDistribution>,
 
     /// When packets arrive [default: poisson]: `poisson`, `constant`, `periodic`,
-    /// `modulated:ratio=10,calm-us=5000,busy-us=500`, `trains:cars=8,gap-us=40` or
-    /// `self-similar:alpha=1.4,burst=20,peak=10`; times may have their unit, as in `calm-us=5ms`
+    /// `modulated:ratio=10,calm-us=5000,busy-us=500`, `trains:cars=8,gap-us=40`,
+    /// `self-similar:alpha=1.4,burst=20,peak=10`, or, simulated only, `closed:window=1,think-us=1000`: each stream is a
+    /// client that waits for answers; times may have their unit, as in `calm-us=5ms`
     #[arg(long, value_name = "NAME", value_parser = process::parse, conflicts_with = "trace")]
     pub(crate) process: Option<Process>,
 
@@ -173,6 +177,35 @@ pub(crate) struct EffectArguments {
     pub(crate) staleness_ns: Option<f64>,
 }
 
+/// What goes beyond Salehi 1994 apart from costs.
+#[derive(Args, Debug, Default)]
+#[command(next_help_heading = "Queues and service times (simulated only)")]
+pub(crate) struct ExtensionArguments {
+    /// How service times vary around the costs [default: deterministic]: `exponential`, `erlang:4` (stages), `gamma:0.5`,
+    /// `lognormal:1.5`, `hyperexponential:2` (coefficients of variation), `pareto:2.5` (shape) or
+    /// `bounded-pareto:1.5:1000` (shape, and the longest over the shortest)
+    #[arg(long, value_name = "NAME", value_parser = distribution::parse)]
+    pub(crate) service: Option<TimeDistribution>,
+
+    /// Packets that may wait, besides those in service; what comes when so many do is lost
+    #[arg(long, value_name = "N", value_parser = whole::count::<u32>(whole::ANY_32_BITS))]
+    pub(crate) queue_limit: Option<u32>,
+
+    /// Which queues that limit counts: each by itself, or all of the host together [default: each]
+    #[arg(long, value_name = "NAME", value_parser = values::names::<LimitScope>())]
+    pub(crate) queue_scope: Option<LimitScope>,
+
+    /// Streams of each class, the most urgent class first; all other streams are one more class. A processor takes the
+    /// packet of the most urgent class in its queue
+    #[arg(long, value_name = "N,…", value_delimiter = ',')]
+    #[arg(value_parser = whole::count::<u32>(1..=MAX_STREAMS.into()))]
+    pub(crate) priorities: Vec<u32>,
+
+    /// The speed of each processor: one of speed 0.5 takes twice as long for the same work [default: 1]
+    #[arg(long, value_name = "SPEED,…", value_delimiter = ',', value_parser = quantity::number)]
+    pub(crate) speeds: Vec<f64>,
+}
+
 /// How long to simulate.
 #[derive(Args, Debug, Default)]
 #[command(next_help_heading = "Precision")]
@@ -185,6 +218,14 @@ pub(crate) struct RunArguments {
     /// End each replication after this many packets at the latest [default: 20000000]
     #[arg(long, value_name = "N", value_parser = whole::count::<u64>(RunLength::LEAST_PACKETS..=u64::MAX))]
     pub(crate) max_packets: Option<u64>,
+
+    /// Take exactly this many packets in each replication, whatever the precision
+    #[arg(long, value_name = "N", value_parser = whole::count::<u64>(RunLength::LEAST_FIXED_PACKETS..=u64::MAX))]
+    pub(crate) packets: Option<u64>,
+
+    /// Leave out this many packets at the start of each replication [default: as many as are found not to be steady]
+    #[arg(long, value_name = "N", value_parser = whole::count::<u64>(0..=u64::MAX))]
+    pub(crate) warmup_packets: Option<u64>,
 
     /// Independent replications, simulated in parallel [default: 1]
     #[arg(long, value_name = "N", value_parser = whole::count::<u32>(1..=RunLength::MAX_REPLICATIONS.into()))]

@@ -1,21 +1,22 @@
 //! How arrival processes are read: `poisson`, or `trains:cars=8,gap-us=40`.
 
-use super::quantity;
+use super::{distribution, quantity};
 use toml::{Table, Value};
 use warmcore_scenario::Process;
 
 /// The processes that --process takes, each with all its parameters.
-const PROCESSES: [&str; 6] = [
+const PROCESSES: [&str; 7] = [
     "poisson",
     "constant",
     "periodic",
     "modulated:ratio=10,calm-us=5000,busy-us=500",
     "trains:cars=8,gap-us=40,gaps=fixed",
     "self-similar:alpha=1.4,burst=20,peak=10",
+    "closed:window=1,think-us=1000,distribution=exponential",
 ];
 
-/// The parameter that may be left out.
-const OPTIONAL: &str = "gaps";
+/// The parameters that may be left out.
+const OPTIONAL: [&str; 3] = ["gaps", "window", "distribution"];
 
 /// Reads a process and its parameters, which are those of a scenario.
 pub(crate) fn parse(text: &str) -> Result<Process, String> {
@@ -34,8 +35,10 @@ pub(crate) fn parse(text: &str) -> Result<Process, String> {
             return Err(format!("`{parameter}`: the parameter is given twice"));
         }
     }
-    let missing =
-        known.iter().map(|known| known.0).find(|key| *key != OPTIONAL && !given.contains_key(&field(key)));
+    let missing = known
+        .iter()
+        .map(|known| known.0)
+        .find(|key| !OPTIONAL.contains(key) && !given.contains_key(&field(key)));
     if let Some(key) = missing {
         return Err(format!("`{name}` lacks `{key}`: expected {example}"));
     }
@@ -69,6 +72,16 @@ fn value(name: &str, known: &[(&str, &str)], parameter: &str) -> Result<(String,
         let keys: Vec<&str> = known.iter().map(|known| known.0).collect();
         return Err(format!("`{name}` has no parameter `{key}`: expected {}", listed(&keys, "and")));
     };
+    if key == "distribution" {
+        let distribution = distribution::parse(value)?;
+        let read = Value::try_from(distribution).map_err(|error| error.to_string())?;
+        return Ok((field(&key), read));
+    }
+    if key == "window" {
+        let window =
+            value.parse::<u32>().map_err(|_| format!("`{key}` is `{value}`, expected a whole number"))?;
+        return Ok((field(&key), i64::from(window).into()));
+    }
     if example.parse::<f64>().is_err() {
         return match value {
             "fixed" | "exponential" => Ok((field(&key), value.into())),
@@ -123,7 +136,7 @@ mod tests {
         for (text, problem) in [
             (
                 "foo",
-                "there is no process `foo`: expected poisson, constant, periodic, modulated, trains or self-similar",
+                "there is no process `foo`: expected poisson, constant, periodic, modulated, trains, self-similar or closed",
             ),
             ("poisson:a=1", "`poisson` takes no parameters, and `a=1` is given"),
             ("trains:cars=8", "`trains` lacks `gap-us`: expected trains:cars=8,gap-us=40,gaps=fixed"),
@@ -133,6 +146,9 @@ mod tests {
             ("trains:cars=8,gap-us=40,gaps=odd", "`gaps` is `odd`, expected fixed or exponential"),
             ("modulated:ratio=10,calm-us=five", "`calm-us` is `five`, expected microseconds"),
             ("trains:cars=8,cars=9,gap-us=40", "`cars=9`: the parameter is given twice"),
+            ("closed:window=1", "`closed` lacks `think-us`"),
+            ("closed:think-us=1,window=1.5", "`window` is `1.5`, expected a whole number"),
+            ("closed:think-us=1,distribution=odd", "there is no distribution `odd`"),
             ("self-similar:alpha=x", "`alpha` is `x`, expected a number such as alpha=1.4"),
         ] {
             let error = parse(text).expect_err(text);

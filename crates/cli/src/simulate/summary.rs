@@ -3,7 +3,8 @@
 use crate::costs::ChosenProfile;
 use crate::terminal::{OF_THE_SIMULATION, estimate, parts, table};
 use warmcore_costs::Situation;
-use warmcore_scenario::{PacketScenario, ProcessorPolicy};
+use warmcore_scenario::{LimitScope, PacketScenario, Process, ProcessorPolicy, RunLength, Service};
+use warmcore_sim::packet::observe::{QuantileFigure, SlowerShare};
 use warmcore_sim::packet::{Ended, Outcome, PairedComparison, PointResult};
 use warmcore_units::{Estimate, Nanos};
 
@@ -25,7 +26,8 @@ pub(super) fn summary(
     match &result.outcome {
         None => format!("{host}\n\n{}\n", saturated(result)),
         Some(outcome) => {
-            let figures = figures(result, outcome);
+            let is_closed = matches!(scenario.traffic.process, Process::Closed(_));
+            let figures = figures(result, outcome, is_closed);
             let ended = match &result.capture {
                 Some(_) => replayed(result, outcome, seconds),
                 None => ended(scenario, result, outcome, seconds),
@@ -61,6 +63,35 @@ pub(super) fn difference(against: &Against) -> String {
     )
 }
 
+/// The share of packets that take longer than a limit.
+pub(super) fn slower(slower: &SlowerShare) -> String {
+    let half = slower.half_width.map_or_else(|| "unknown".to_owned(), |half| format!("{:.3}%", half * 100.0));
+    format!(
+        "\nSlower than {}: {:.3}% of the packets, ± {half}\n",
+        Nanos(slower.limit_ns),
+        slower.share * 100.0
+    )
+}
+
+/// The quantiles asked for, each with its interval or what it would take.
+pub(super) fn quantiles(figures: &[QuantileFigure]) -> String {
+    let mut table = table(["fraction", "delay", "95% ±", ""]);
+    for figure in figures {
+        let time = |ns: Option<f64>| ns.map_or_else(|| "unknown".to_owned(), |ns| Nanos(ns).to_string());
+        let needed = figure.packets_needed.map(|packets| {
+            format!("an interval needs about {packets} packets in a run: --packets {packets}")
+        });
+        let half = time(figure.half_width_ns);
+        table.add_row([
+            figure.probability.to_string(),
+            time(figure.delay_ns),
+            half,
+            needed.unwrap_or_default(),
+        ]);
+    }
+    format!("\n{table}\n")
+}
+
 /// `Locking, MRU on 8 processors; 20.0 k/s (poisson, 8 streams)`.
 fn host(scenario: &PacketScenario, result: &PointResult) -> String {
     let plural = if scenario.processors == 1 { "" } else { "s" };
@@ -69,10 +100,46 @@ fn host(scenario: &PacketScenario, result: &PointResult) -> String {
         1.0 => String::new(),
         mean => format!(" in batches of {mean}"),
     };
+    let arriving = match &scenario.traffic.process {
+        Process::Closed(closed) => format!(
+            "{} clients of {} request{} each, which think for {} on average, send {}",
+            scenario.traffic.streams,
+            closed.window,
+            if closed.window == 1 { "" } else { "s" },
+            closed.think,
+            result.rate
+        ),
+        _ => format!("packets arrive at {}{batch} ({process})", result.rate),
+    };
     format!(
-        "{} on {} processor{plural}; packets arrive at {}{batch} ({process})",
-        scenario.scheduling, scenario.processors, result.rate
+        "{} on {} processor{plural}; {arriving}{}",
+        scenario.scheduling,
+        scenario.processors,
+        extensions(scenario)
     )
+}
+
+/// What else goes beyond Salehi 1994, as in `; exponential service times, at most 8 waiting in each queue`.
+fn extensions(scenario: &PacketScenario) -> String {
+    let mut parts = Vec::new();
+    if scenario.service != Service::default() {
+        parts.push(format!("{} service times", scenario.service.distribution.name()));
+    }
+    if let Some(limit) = scenario.queues.limit {
+        let scope = match scenario.queues.scope {
+            LimitScope::Each => "in each queue",
+            LimitScope::Host => "in all queues together",
+        };
+        parts.push(format!("at most {limit} waiting {scope}"));
+    }
+    if !scenario.priorities.is_empty() {
+        parts.push("priorities".to_owned());
+    }
+    if !scenario.speeds.is_empty() {
+        let speeds: Vec<String> = scenario.speeds.iter().map(f64::to_string).collect();
+        parts.push(format!("processors of speed {}", speeds.join(", ")));
+    }
+    if parts.is_empty() { String::new() } else { format!("; {}", parts.join(", ")) }
 }
 
 fn saturated(result: &PointResult) -> String {
@@ -92,12 +159,10 @@ fn saturated(result: &PointResult) -> String {
     )
 }
 
-fn figures(result: &PointResult, outcome: &Outcome) -> String {
+fn figures(result: &PointResult, outcome: &Outcome, is_closed: bool) -> String {
     let quantiles = outcome.quantiles;
     let fairness = outcome.fairness;
-    let percent = outcome.utilisation;
-    let percent =
-        Estimate { mean: percent.mean * 100.0, half_width: percent.half_width.map(|half| half * 100.0) };
+    let percent = percent_of(outcome.utilisation);
     let mut table = table(["", "", "95% ±", "what it is"]);
     let mut row = |name: &str, [mean, half]: [String; 2], meaning: &str| {
         table.add_row([name.to_owned(), mean, half, meaning.to_owned()]);
@@ -107,9 +172,19 @@ fn figures(result: &PointResult, outcome: &Outcome) -> String {
     row("p50", parts(&quantiles.p50), "half of the packets are faster");
     row("p99", parts(&quantiles.p99), "one in a hundred is slower");
     row("p99.9", parts(&quantiles.p999), "one in a thousand is slower");
-    row("utilisation", percents(&percent), "the processors' time that goes into protocol work");
+    row("utilisation", percents(&percent, 1), "the processors' time that goes into protocol work");
     row("throughput", [outcome.throughput.to_string(), String::new()], "packets finished");
-    row("capacity", parts(&result.capacity.rate), "the highest rate at which no queue grows for ever");
+    if let Some(lost) = outcome.extensions.lost {
+        row("lost", percents(&percent_of(lost), 3), "packets that found a full queue; they have no delay");
+    }
+    for (class, delay) in (1..).zip(outcome.extensions.classes.as_slice()) {
+        let meaning =
+            if class == 1 { "mean delay of the most urgent class" } else { "mean delay of that class" };
+        row(&format!("class {class}"), parts(delay), meaning);
+    }
+    if !is_closed {
+        row("capacity", parts(&result.capacity.rate), "the highest rate at which no queue grows for ever");
+    }
     let fair = format!(
         "1 if all streams are treated alike; their means: {} to {}",
         fairness.least, fairness.greatest
@@ -148,24 +223,29 @@ fn replayed(result: &PointResult, outcome: &Outcome, seconds: f64) -> String {
 }
 
 fn ended(scenario: &PacketScenario, result: &PointResult, outcome: &Outcome, seconds: f64) -> String {
+    let RunLength { packets, max_packets, precision, .. } = scenario.run;
+    let precision = format!("{}%", precision * 100.0);
+    let limit = match packets {
+        Some(packets) => format!("each run took the {packets} --packets asked for"),
+        None => format!("--max-packets ({max_packets}) came before the precision of {precision}"),
+    };
     let reason = match outcome.ended {
-        Ended::Precise => format!("the mean delay is known to within {}%", scenario.run.precision * 100.0),
-        Ended::Exhausted => format!(
-            "--max-packets ({}) came before the precision of {}%: the half-widths show what was reached",
-            scenario.run.max_packets,
-            scenario.run.precision * 100.0
-        ),
+        Ended::Precise => format!("the mean delay is known to within {precision}"),
+        Ended::Exhausted => format!("{limit}: the half-widths show what was reached"),
+        Ended::FixedLength => limit,
         Ended::NearCapacity => format!(
-            "--max-packets ({}) came before the precision of {}%: the host keeps up, but this near to its \
+            "{limit}: the host keeps up, but this near to its \
              capacity delays fluctuate over longer times than this run. No interval of them would hold, and \
-             none is given; true delays tend to be longer",
-            scenario.run.max_packets,
-            scenario.run.precision * 100.0
+             none is given; true delays tend to be longer"
         ),
         Ended::Unknown => format!(
-            "--max-packets ({}) came before it was decided whether the host keeps up with {}: the figures are those of \
+            "{} came before it was decided whether the host keeps up with {}: the figures are those of \
              this run, and longer ones may differ",
-            scenario.run.max_packets, result.rate
+            packets.map_or_else(
+                || format!("--max-packets ({max_packets})"),
+                |packets| format!("--packets ({packets})")
+            ),
+            result.rate
         ),
         Ended::HeavyTailed => "all packets asked for are processed. No interval holds, and none is given: the sources' times \
                                have infinite variance, so the means of a run hardly converge, and a mean delay \
@@ -179,11 +259,16 @@ fn ended(scenario: &PacketScenario, result: &PointResult, outcome: &Outcome, sec
     )
 }
 
-fn percents(estimate: &Estimate<f64>) -> [String; 2] {
+/// The same in percent.
+fn percent_of(fraction: Estimate<f64>) -> Estimate<f64> {
+    Estimate { mean: fraction.mean * 100.0, half_width: fraction.half_width.map(|half| half * 100.0) }
+}
+
+fn percents(estimate: &Estimate<f64>, digits: usize) -> [String; 2] {
     let half = match estimate.half_width {
-        Some(half) if half.is_finite() => format!("{half:.1}%"),
+        Some(half) if half.is_finite() => format!("{half:.digits$}%"),
         Some(_) => "unknown".to_owned(),
         None => "none".to_owned(),
     };
-    [format!("{:.1}%", estimate.mean), half]
+    [format!("{:.digits$}%", estimate.mean), half]
 }

@@ -11,49 +11,17 @@ use crate::simulate::cluster::{Meter, in_words, outcome, refuse};
 use crate::{checkpoint, documents, flags, interrupt, json, progress, provenance};
 use compared::{compared, is_certain, latencies};
 use miette::IntoDiagnostic;
-use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use warmcore_scenario::ClusterScenario;
 use warmcore_scenario::cluster::ClusterMachine;
 use warmcore_sim::cluster::Machine;
-use warmcore_sim::cluster::scenario::{Simulated, check};
+use warmcore_sim::cluster::scenario::check;
 use warmcore_sim::sweep::{SweepError, sweep};
+use warmcore_study::grid::ClusterRun as Run;
 use warmcore_units::Fault;
 
 const REPORT: &str = "report.html";
 const FILES: [&str; 3] = [RESULTS.parquet, RESULTS.csv, REPORT];
-
-/// The figures of one run.
-#[derive(Clone, Copy, Serialize, Deserialize)]
-struct Run {
-    /// What is compared: cycles of the program, of a microbenchmark's operation, or for each byte that is read.
-    cost: f64,
-    cycles: u64,
-    references: u64,
-    remote_misses: u64,
-    remote_miss_cycles: u64,
-    messages: u64,
-    handlers: u64,
-    waited_cycles: u64,
-}
-
-impl Run {
-    fn new(simulated: &Simulated) -> Self {
-        let outcome = &simulated.outcome;
-        let devices = || outcome.nodes.iter().map(|node| &node.device);
-        let remote = || outcome.processors.iter().map(|processor| processor.remote_misses);
-        Self {
-            cost: simulated.cost(),
-            cycles: outcome.cycles,
-            references: outcome.references(),
-            remote_misses: remote().map(|count| count.times).sum(),
-            remote_miss_cycles: remote().map(|count| count.cycles).sum(),
-            messages: outcome.network.messages.values().sum(),
-            handlers: devices().flat_map(|device| device.handlers.values()).map(|count| count.times).sum(),
-            waited_cycles: devices().map(|device| device.waited).sum(),
-        }
-    }
-}
 
 pub(crate) fn run(arguments: &SweepClusterArguments) -> miette::Result<()> {
     refuse_repeats("devices", &arguments.devices)?;

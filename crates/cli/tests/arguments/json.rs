@@ -27,9 +27,10 @@ fn every_object_has_its_schema() {
     let cluster =
         "schema = 1\n[machine]\nnodes = 2\nprocessors = 2\n[program]\nname = \"fft\"\npoints = 1024\n";
     fs::write(path.join("cluster.toml"), cluster).expect("a scenario can be written");
-    let printed: [(&str, &str); 16] = [
+    let printed: [(&str, &str); 17] = [
         ("warmcore-study", "study --scenario mine.toml"),
         ("warmcore-simulate-packet", "simulate packet --rate 100 --profile sgi-challenge-xl --precision 20%"),
+        ("warmcore-capacity-packet", "capacity packet --profile sgi-challenge-xl"),
         ("warmcore-sweep-packet", "sweep packet --rates 100 --profile sgi-challenge-xl --precision 20%"),
         ("warmcore-run", "run --processors 1 --rate 100 --seconds 0.1 --work-kib 0"),
         ("warmcore-reproduce-salehi-1994", "reproduce salehi-1994 --quick --figure 12 --out salehi"),

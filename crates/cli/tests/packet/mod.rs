@@ -1,8 +1,12 @@
 //! The commands around packets, simulated and live.
 
+mod capacity;
 mod compare;
 mod disturbed;
+mod extensions;
+mod grid;
 mod live;
+mod observed;
 mod options;
 mod reproduce;
 mod simulate;

@@ -35,6 +35,7 @@ fn connections_are_served_under_each_way_to_share_their_port() {
 }
 
 #[test]
+#[ignore = "takes half a minute: `make test-long`"]
 fn costs_of_connections_are_measured_and_predict_them() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let calibrate = ["calibrate", "--path", "tcp-socket", "--quick", "--requests", "echo:64"];

@@ -17,6 +17,7 @@ use warmcore_costs::socket::{Delivery, LastUsed, Network, SoftirqCpu};
 use warmcore_units::Nanos;
 
 #[test]
+#[ignore = "takes a minute: `make test-long`"]
 fn the_kernels_path_is_measured_part_by_part_and_printed() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let began = Instant::now();

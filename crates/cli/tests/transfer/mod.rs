@@ -231,6 +231,7 @@ fn another_host_is_an_end() {
 }
 
 #[test]
+#[ignore = "takes most of a minute: `make test-long`"]
 fn the_source_is_reproduced_with_its_figures_and_claims() {
     if !is_privileged() {
         return;

@@ -2,6 +2,7 @@
 
 use super::symbols::Symbol;
 use super::{Marker, MarkerError, MarkerKind, Program};
+use warmcore_units::spelling::changes;
 
 /// How many names an error lists.
 const LISTED: usize = 5;
@@ -104,20 +105,6 @@ fn nearest<'a>(name: &str, all: impl Iterator<Item = &'a Symbol>) -> Vec<String>
     names.into_iter().take(LISTED).map(|(_, name)| name.to_owned()).collect()
 }
 
-/// How many bytes must be inserted, removed or replaced to make one text of the other (Levenshtein 1966).
-fn changes(one: &str, other: &str) -> usize {
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (index, byte) in one.bytes().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], index + 1);
-        for (column, candidate) in other.bytes().enumerate() {
-            let replaced = diagonal + usize::from(byte != candidate);
-            diagonal = row[column + 1];
-            row[column + 1] = replaced.min(diagonal + 1).min(row[column] + 1);
-        }
-    }
-    row[other.len()]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -188,12 +175,5 @@ mod tests {
             elsewhere.starts_with("server has no function `twin` at 0x8, but at `0x10`, `0x20`"),
             "{elsewhere}"
         );
-    }
-
-    #[test]
-    fn changes_are_counted() {
-        assert_eq!(changes("kitten", "sitting"), 3);
-        assert_eq!(changes("", "abc"), 3);
-        assert_eq!(changes("abc", "abc"), 0);
     }
 }

@@ -124,7 +124,7 @@ impl CurveSetting {
             rate_per_s: Some(rate),
             scheduling: self.scheduling,
             traffic: Traffic { streams: self.streams, batch: self.law(), ..Traffic::default() },
-            run: RunLength { precision: options.precision, max_packets, replications: 1 },
+            run: RunLength { precision: options.precision, max_packets, ..RunLength::default() },
             ..PacketScenario::default()
         };
         if self.checksummed > 0 {

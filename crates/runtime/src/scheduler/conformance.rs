@@ -11,7 +11,7 @@ use warmcore_policy::Policy;
 use warmcore_policy::dispatch::{Layout, Waiting};
 use warmcore_scenario::chosen::Task;
 use warmcore_scenario::{
-    Effects, Organisation, Parallelism, ProcessorPolicy, QueueRule, Scheduling, Traffic,
+    Effects, Extensions, Organisation, Parallelism, ProcessorPolicy, QueueRule, Scheduling, Traffic,
 };
 use warmcore_sim::packet::{Finished, Shape, SimulatedHost, trace};
 use warmcore_units::{Nanos, PerSecond, StreamId};
@@ -84,7 +84,14 @@ fn check(scheduling: Scheduling, rate: PerSecond) {
     assert_eq!(source.fill(&mut arrivals), PACKETS);
     let costs = scheduling.approach.costs();
     let model = ExecutionModel::new(&Profile::sgi_challenge_xl(), costs, SHAPE.processors).unwrap();
-    let host = SimulatedHost { shape: SHAPE, scheduling, model: &model, effects: Effects::NONE, key };
+    let host = SimulatedHost {
+        shape: SHAPE,
+        scheduling,
+        model: &model,
+        effects: Effects::NONE,
+        extensions: Extensions::NONE,
+        key,
+    };
     let mut finished = Vec::new();
     trace(&host, &mut Listed(&arrivals), u64::MAX, &mut |packet| finished.push(packet));
     assert!(finished.len() >= PACKETS, "{scheduling}: all packets are simulated");

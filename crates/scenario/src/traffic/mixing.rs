@@ -31,6 +31,8 @@ impl Traffic {
             Process::Trains(train) => Mixing::After(train.cars + train.gap * train.cars / interval),
             Process::Periodic => Mixing::Never,
             Process::SelfSimilar(_) => Mixing::Slowly,
+            // Every request has been answered once.
+            Process::Closed(closed) => Mixing::After(f64::from(self.streams) * f64::from(closed.window)),
             Process::Trace(_) => Mixing::After(1.0),
         }
     }

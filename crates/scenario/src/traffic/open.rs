@@ -3,12 +3,14 @@
 use super::{Process, Traffic};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use warmcore_files::{LONGEST_CAPTURE, read};
 use warmcore_units::{Fault, PerSecond, StreamId};
 use warmcore_workload::trace::check_time_scale;
 use warmcore_workload::{
-    Arrivals, Constant, ImpossibleArrivals, Key, Marks, Modulated, Periodic, Poisson, SelfSimilar,
-    StreamChoice, Trace, TraceError, Trains, WithDirections, WithSizes,
+    Arrival, Arrivals, Constant, ImpossibleArrivals, Key, Marks, Modulated, Periodic, Poisson, SelfSimilar,
+    Silence, StreamChoice, Trace, TraceError, Trains, WithDirections, WithSizes,
 };
 
 /// A valid traffic description with the trace that it names, if any. It generates arrivals at any rate, any
@@ -17,6 +19,20 @@ use warmcore_workload::{
 pub struct OpenTraffic {
     traffic: Traffic,
     trace: Option<Trace>,
+    /// Once set, no more packets arrive.
+    stop: Option<Arc<AtomicBool>>,
+}
+
+/// A source that ends early once `stop` is set.
+struct Stoppable {
+    source: Box<dyn Arrivals>,
+    stop: Arc<AtomicBool>,
+}
+
+impl Arrivals for Stoppable {
+    fn fill(&mut self, block: &mut [Arrival]) -> usize {
+        if self.stop.load(Ordering::Relaxed) { 0 } else { self.source.fill(block) }
+    }
 }
 
 /// The traffic cannot be generated as described.
@@ -63,7 +79,17 @@ impl OpenTraffic {
             Process::Trace(trace) => Some(read_trace(&trace.file)?),
             _ => None,
         };
-        Ok(Self { traffic: traffic.clone(), trace })
+        Ok(Self { traffic: traffic.clone(), trace, stop: None })
+    }
+
+    /// Traffic that comes from `trace`, whatever file the description names. Its process must be
+    /// [`Trace`](Process::Trace).
+    ///
+    /// # Errors
+    /// If a field is not valid.
+    pub fn recorded(traffic: &Traffic, trace: Trace) -> Result<Self, TrafficError> {
+        traffic.check()?;
+        Ok(Self { traffic: traffic.clone(), trace: Some(trace), stop: None })
     }
 
     pub(super) fn generated(traffic: &Traffic) -> Result<Self, TrafficError> {
@@ -71,13 +97,26 @@ impl OpenTraffic {
         if let Process::Trace(_) = traffic.process {
             return Err(Fault::new("process", "trace", "a generated process: no file is read here").into());
         }
-        Ok(Self { traffic: traffic.clone(), trace: None })
+        Ok(Self { traffic: traffic.clone(), trace: None, stop: None })
+    }
+
+    /// The same traffic, of which no more packets arrive once `stop` is set: every run on it then ends within
+    /// moments, and what it came to means nothing.
+    #[must_use]
+    pub fn stopped_by(self, stop: Arc<AtomicBool>) -> Self {
+        Self { stop: Some(stop), ..self }
     }
 
     /// How many streams there are.
     #[must_use]
     pub fn streams(&self) -> u32 {
         self.trace.as_ref().map_or(self.traffic.streams, Trace::streams)
+    }
+
+    /// Whether packets are requests of clients that wait for the answers.
+    #[must_use]
+    pub const fn is_closed(&self) -> bool {
+        matches!(self.traffic.process, Process::Closed(_))
     }
 
     /// The trace, if it is one.
@@ -128,12 +167,13 @@ impl OpenTraffic {
         self.marked(self.bare_source(rate, key)?, key)
     }
 
-    /// The same arrivals, but a trace repeats without end.
+    /// The same arrivals, but a trace repeats without end, and the requests of a closed loop arrive by themselves.
     ///
     /// # Errors
     /// As [`source`](Self::source).
     pub fn endless(&self, rate: PerSecond, key: Key) -> Result<Box<dyn Arrivals>, TrafficError> {
         match &self.trace {
+            None if self.is_closed() => Ok(Box::new(Poisson::marked(rate, self.marks(key)?, key)?)),
             Some(trace) => self.marked(Box::new(trace.cycle(scale(trace, rate)?)?), key),
             None => self.source(rate, key),
         }
@@ -146,6 +186,9 @@ impl OpenTraffic {
         }
         if self.traffic.send_fraction > 0.0 {
             source = Box::new(WithDirections::new(source, self.traffic.send_fraction, key)?);
+        }
+        if let Some(stop) = &self.stop {
+            source = Box::new(Stoppable { source, stop: Arc::clone(stop) });
         }
         Ok(source)
     }
@@ -169,6 +212,8 @@ impl OpenTraffic {
             Process::SelfSimilar(sources) => {
                 Box::new(SelfSimilar::new(rate, *sources, streams, popularity, key)?)
             }
+            // Nothing arrives by itself.
+            Process::Closed(_) => Box::new(Silence),
             // Not reached: opened traffic has read its trace.
             Process::Trace(_) => return Err(TrafficError::NoDuration { packets: 0 }),
         })

@@ -3,7 +3,7 @@
 use super::*;
 use std::fs;
 use warmcore_units::{Nanos, PerSecond, StreamId};
-use warmcore_workload::{Arrival, Arrivals, BatchDistribution, Direction, Key};
+use warmcore_workload::{Arrival, Arrivals, BatchDistribution, Direction, Key, Trace};
 
 const KEY: Key = Key { seed: 3, point: 1, replication: 4 };
 const RATE: PerSecond = PerSecond(20_000.0);
@@ -176,4 +176,40 @@ fn an_unusable_trace_is_refused_with_its_file_and_the_reason() {
     fs::write(&file, whole).unwrap();
     let error = trace(file, 1.0).open().unwrap().source(PerSecond(0.0), KEY).err().expect("refused");
     assert!(error.to_string().contains("rate of 0 per second"), "{error}");
+}
+
+#[test]
+fn no_more_packets_arrive_once_traffic_is_stopped() {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    let stop = Arc::new(AtomicBool::new(false));
+    let traffic = Traffic::default().generated().unwrap().stopped_by(Arc::clone(&stop));
+    let mut source = traffic.source(RATE, KEY).unwrap();
+    let mut block = [Arrival::default(); 8];
+    assert_eq!(source.fill(&mut block), 8);
+    stop.store(true, Ordering::Relaxed);
+    assert_eq!(source.fill(&mut block), 0);
+}
+
+#[test]
+fn packets_from_memory_are_replayed_like_a_capture() {
+    let packet = |at, stream| Arrival::single(Nanos(at), StreamId(stream));
+    let trace = Trace::from_arrivals(vec![packet(0.0, 0), packet(10.0, 2), packet(30.0, 0)]).unwrap();
+    assert_eq!((trace.packets(), trace.streams()), (3, 3));
+    let process = Process::Trace(TraceFile { file: "arrivals".into(), time_scale: 1.0 });
+    let traffic = OpenTraffic::recorded(&Traffic { process, ..Traffic::default() }, trace).unwrap();
+    // Two gaps of 15 ns on average; at half of that rate, times are twice as long.
+    let rate = traffic.own_rate().unwrap();
+    assert!((rate.0 - 1e9 / 15.0).abs() < 1.0);
+    let mut block = [Arrival::default(); 4];
+    assert_eq!(traffic.source(rate * 0.5, KEY).unwrap().fill(&mut block), 3);
+    assert!((block[2].at.0 - 60.0).abs() < 1e-6);
+    for (arrivals, field) in [
+        (vec![], "arrivals"),
+        (vec![packet(1.0, 0), packet(0.0, 0)], "arrivals.times.1"),
+        (vec![packet(f64::NAN, 0)], "arrivals.times.0"),
+        (vec![packet(0.0, u32::MAX)], "arrivals.streams"),
+    ] {
+        assert_eq!(Trace::from_arrivals(arrivals).unwrap_err().field, field);
+    }
 }

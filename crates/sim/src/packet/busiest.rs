@@ -13,8 +13,10 @@ use crate::packet::feed::Feed;
 use crate::packet::host::{Packet, SimulatedHost};
 use crate::packet::run::next;
 use crate::packet::system::{Finished, System};
+use serde::{Deserialize, Serialize};
 use warmcore_policy::Policy;
 use warmcore_policy::dispatch::Waiting;
+use warmcore_scenario::Parallelism;
 use warmcore_stats::batches::BatchMeans;
 use warmcore_units::{Estimate, Nanos, PerSecond};
 use warmcore_workload::{Arrival, Arrivals};
@@ -25,6 +27,29 @@ const OBSERVED: usize = 8;
 const TRIALS: usize = 5;
 /// At this multiple of its highest rate a server is never idle.
 const JUST_OVERLOADED: f64 = 1.05;
+
+/// A kind of server.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ServerKind {
+    /// An independent stack.
+    Stack,
+    /// A processor that streams are wired to.
+    Processor,
+}
+
+/// The server that keeps up with the least.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct BusiestServer {
+    /// What it is.
+    pub kind: ServerKind,
+    /// Its number, from 0.
+    pub number: u32,
+    /// The share of all packets that it takes.
+    pub share: f64,
+    /// The rate of the whole host at which it keeps up, in packets per second.
+    pub rate: Estimate<PerSecond>,
+}
 
 /// The rate at which the busiest server of `host` keeps up; `None` if that is not below `whole`, the capacity
 /// of all processors together. `shares` are the streams' shares of the packets. `begins` starts a new,
@@ -37,9 +62,16 @@ pub(super) fn busiest<E>(
     shares: &[f64],
     begins: impl Fn() -> Result<Box<dyn Arrivals>, E>,
     [own, whole]: [PerSecond; 2],
-) -> Result<Option<Estimate<PerSecond>>, E> {
+) -> Result<Option<BusiestServer>, E> {
     let kinds = host.scheduling.servers(&host.layout());
-    let kinds: Vec<Servers> = kinds.iter().filter_map(|of| Servers::new(of, shares)).collect();
+    let has_stacks = host.scheduling.approach == Parallelism::Ips;
+    let kinds = kinds.iter().enumerate().filter_map(|(index, of)| {
+        let kind = if has_stacks && index == 0 { ServerKind::Stack } else { ServerKind::Processor };
+        // A stack may run on any processor.
+        let speeds = if kind == ServerKind::Processor { host.extensions.speeds } else { &[] };
+        Servers::new(kind, of, shares, speeds)
+    });
+    let kinds: Vec<Servers> = kinds.collect();
     if kinds.is_empty() {
         return Ok(None);
     }
@@ -51,7 +83,7 @@ pub(super) fn busiest<E>(
     let (mut found, mut rate) = (None, whole);
     for trial in 0..TRIALS {
         let Some(bound) = bound_at(rate)? else { break };
-        let is_overloaded = bound.mean.0 < rate.0;
+        let is_overloaded = bound.rate.mean.0 < rate.0;
         if is_overloaded {
             found = Some(bound);
         }
@@ -59,7 +91,7 @@ pub(super) fn busiest<E>(
         if is_overloaded == (trial > 0) {
             break;
         }
-        rate = PerSecond(whole.0.min(bound.mean.0 * JUST_OVERLOADED));
+        rate = PerSecond(whole.0.min(bound.rate.mean.0 * JUST_OVERLOADED));
     }
     Ok(found)
 }
@@ -89,18 +121,22 @@ struct Servers {
 /// A server, its share of the packets, and the service times it has shown.
 #[derive(Clone)]
 struct Server {
+    kind: ServerKind,
+    number: u32,
     share: f64,
     services: BatchMeans,
 }
 
 impl Servers {
-    /// The servers, given the server and the share of each stream. `None` if all servers have the same share:
-    /// then they are as busy as the host as a whole.
-    fn new(server_of: &[u32], shares: &[f64]) -> Option<Self> {
+    /// The servers, given the server and the share of each stream, and the `speeds` of the servers, which are 1 if there are
+    /// none. `None` if all servers are equally busy: then they are as busy as the host as a whole.
+    fn new(kind: ServerKind, server_of: &[u32], shares: &[f64], speeds: &[f64]) -> Option<Self> {
         let count = server_of.iter().max().map_or(0, |&last| last as usize + 1);
-        let mut loads = vec![0.0; count];
-        server_of.iter().zip(shares).for_each(|(&server, share)| loads[server as usize] += share);
-        let mut ranked: Vec<(usize, f64)> = loads.into_iter().enumerate().filter(|of| of.1 > 0.0).collect();
+        let mut of_server = vec![0.0; count];
+        server_of.iter().zip(shares).for_each(|(&server, share)| of_server[server as usize] += share);
+        let speed = |server: usize| speeds.get(server).copied().unwrap_or(1.0);
+        let loads = of_server.iter().enumerate().map(|(server, share)| (server, share / speed(server)));
+        let mut ranked: Vec<(usize, f64)> = loads.filter(|of| of.1 > 0.0).collect();
         ranked.sort_by(|one, other| other.1.total_cmp(&one.1));
         let ((_, most), (_, least)) = (ranked.first()?, ranked.last()?);
         if most - least <= 1e-9 * most {
@@ -109,7 +145,12 @@ impl Servers {
         ranked.truncate(OBSERVED);
         let mut rank = vec![None; count];
         ranked.iter().zip(0..).for_each(|(&(server, _), place)| rank[server] = Some(place));
-        let server = |&(_, share): &(usize, f64)| Server { share, services: BatchMeans::default() };
+        let server = |&(number, _): &(usize, f64)| Server {
+            kind,
+            number: number as u32,
+            share: of_server[number],
+            services: BatchMeans::default(),
+        };
         Some(Self {
             observed: server_of.iter().map(|&server| rank[server as usize]).collect(),
             servers: ranked.iter().map(server).collect(),
@@ -124,12 +165,13 @@ impl Servers {
 }
 
 impl Server {
-    /// The rate of the whole host, in packets per second, at which this server keeps up, if it is never idle.
-    /// If it is idle at times, the result exceeds the rate that was simulated.
-    fn rate(&self) -> Estimate<PerSecond> {
+    /// The server with the rate of the whole host at which it keeps up, if it is never idle.
+    /// If it is idle at times, that exceeds the rate that was simulated.
+    fn bound(&self) -> BusiestServer {
         let [service] = self.services.steady().intervals;
         let rate = PerSecond::every(Nanos(service.mean * self.share));
-        Estimate::new(rate, rate * service.relative())
+        let rate = Estimate::new(rate, rate * service.relative());
+        BusiestServer { kind: self.kind, number: self.number, share: self.share, rate }
     }
 }
 
@@ -141,7 +183,7 @@ struct ServerObserver<'a, 's> {
 }
 
 impl SystemTask for ServerObserver<'_, '_> {
-    type Output = Option<Estimate<PerSecond>>;
+    type Output = Option<BusiestServer>;
 
     fn run<P: Policy, W: Waiting<Job = Packet>, F: ModelFeatures>(
         mut self,
@@ -151,8 +193,8 @@ impl SystemTask for ServerObserver<'_, '_> {
             let finished = next(&mut self.feed, &mut system)?;
             self.kinds.iter_mut().for_each(|kind| kind.push(&finished));
         }
-        let rates = self.kinds.iter().flat_map(|kind| kind.servers.iter().map(Server::rate));
-        let known = rates.filter(|rate| rate.mean.0.is_finite());
-        known.min_by(|one, other| one.mean.0.total_cmp(&other.mean.0))
+        let bounds = self.kinds.iter().flat_map(|kind| kind.servers.iter().map(Server::bound));
+        let known = bounds.filter(|bound| bound.rate.mean.0.is_finite());
+        known.min_by(|one, other| one.rate.mean.0.total_cmp(&other.rate.mean.0))
     }
 }

@@ -1,6 +1,7 @@
 //! The highest rate at which a system keeps up. It is measured as the rate at which packets leave when more
 //! arrive than can be processed.
 
+use crate::packet::busiest::BusiestServer;
 use crate::packet::dispatch::{SystemTask, dispatch};
 use crate::packet::features::ModelFeatures;
 use crate::packet::feed::Feed;
@@ -21,6 +22,17 @@ pub struct Capacity {
     pub rate: Estimate<PerSecond>,
     /// Mean service time of a packet when every processor is busy.
     pub service: Estimate<Nanos>,
+}
+
+/// The highest rate of a host, and what sets it.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Bound {
+    /// The highest rate that the host keeps up with.
+    pub capacity: Capacity,
+    /// What all processors together keep up with, none of them ever idle.
+    pub all: Estimate<PerSecond>,
+    /// The stack or wired processor that sets the rate; `None` if all processors together do.
+    pub busiest: Option<BusiestServer>,
 }
 
 /// From this fraction of the capacity on, a rate is near it: queues fluctuate so slowly that no usual run is
@@ -102,23 +114,23 @@ pub fn capacity(host: &SimulatedHost, arrivals: &mut dyn Arrivals) -> Capacity {
 
 /// As [`capacity`], from this many `packets`.
 pub(super) fn capacity_over(packets: u64, host: &SimulatedHost, arrivals: &mut dyn Arrivals) -> Capacity {
-    dispatch(host, Saturated { host, feed: Feed::new(arrivals), packets })
+    dispatch(host, Saturated { shape: host.shape, feed: Feed::new(arrivals), packets })
 }
 
-struct Saturated<'a, 's> {
-    host: &'a SimulatedHost<'a>,
-    feed: Feed<'s>,
-    packets: u64,
+pub(super) struct Saturated<'s> {
+    pub(super) shape: Shape,
+    pub(super) feed: Feed<'s>,
+    pub(super) packets: u64,
 }
 
-impl SystemTask for Saturated<'_, '_> {
+impl SystemTask for Saturated<'_> {
     type Output = Capacity;
 
     fn run<P: Policy, W: Waiting<Job = Packet>, F: ModelFeatures>(
         mut self,
         mut system: System<P, W, F>,
     ) -> Capacity {
-        let Shape { processors, .. } = self.host.shape;
+        let Shape { processors, .. } = self.shape;
         let mut now = Nanos::ZERO;
         let mut more = (0..processors).all(|_| self.offer(&mut system, BACKLOG, now));
         // The service time, and the time between completions.
@@ -135,7 +147,7 @@ impl SystemTask for Saturated<'_, '_> {
     }
 }
 
-impl Saturated<'_, '_> {
+impl Saturated<'_> {
     /// Offers `wanted` packets `now`. Returns whether the source still had that many.
     fn offer<P: Policy, W: Waiting<Job = Packet>, F: ModelFeatures>(
         &mut self,

@@ -15,8 +15,17 @@ pub(super) struct Charges {
     sessions_free: Vec<Nanos>,
 }
 
+/// The parts of a packet's service that are work.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Work {
+    /// The path through the stack.
+    pub(super) path: Nanos,
+    /// Touching the packet's bytes.
+    pub(super) touching: Nanos,
+}
+
 impl Charges {
-    pub(super) fn new(host: &SimulatedHost) -> Self {
+    pub(super) fn new<C>(host: &SimulatedHost<'_, C>) -> Self {
         let mut effects = host.effects;
         if host.scheduling.approach != Parallelism::Locking {
             // A stack works on one packet at a time, so nobody waits for a lock.
@@ -27,27 +36,40 @@ impl Charges {
         Self { effects, maps_free: Nanos::ZERO, sessions_free: vec![Nanos::ZERO; sessions] }
     }
 
-    /// The service time of `packet`, which starts at `now`. Receiving it alone would take `bare`. `idle` says
-    /// whether its processor was idle.
-    pub(super) fn service(&mut self, packet: &Packet, bare: Nanos, idle: bool, now: Nanos) -> Nanos {
+    /// The work on `packet`, of which receiving it alone would take `bare`.
+    pub(super) fn work(&self, packet: &Packet, bare: Nanos) -> Work {
         let effects = &self.effects;
         let path = match packet.direction {
             Direction::Receive => bare,
             Direction::Send => bare * effects.send_path,
         };
         let touching = (effects.checksum_ns_per_byte + effects.copy_ns_per_byte) * f64::from(packet.bytes);
+        Work { path, touching: Nanos(touching) }
+    }
+
+    /// The service time of `packet`, which starts at `now`, and takes this much `work`. `idle` says whether its
+    /// processor was idle, and `speed` how fast it is.
+    pub(super) fn service(
+        &mut self,
+        packet: &Packet,
+        work: Work,
+        idle: bool,
+        now: Nanos,
+        speed: f64,
+    ) -> Nanos {
+        let effects = &self.effects;
         let turning = if idle { effects.start_ns } else { 0.0 };
-        let begins = now + Nanos(effects.decision_ns + turning);
+        let begins = now + Nanos((effects.decision_ns + turning) / speed);
         let maps = match packet.direction {
-            Direction::Receive => acquire(&mut self.maps_free, begins, effects.map_lock_ns),
+            Direction::Receive => acquire(&mut self.maps_free, begins, effects.map_lock_ns / speed),
             // A packet to be sent looks up no map.
             Direction::Send => begins,
         };
         let locked = match self.sessions_free.get_mut(packet.stream.index()) {
-            Some(session_free) => acquire(session_free, maps, effects.session_lock_ns),
+            Some(session_free) => acquire(session_free, maps, effects.session_lock_ns / speed),
             None => maps,
         };
-        locked - now + path + Nanos(touching)
+        locked - now + work.path / speed + work.touching / speed
     }
 }
 

@@ -46,6 +46,10 @@ pub fn columns(points: &[(Capacity, Option<Outcome>)]) -> Vec<Column> {
     for (name, unit, of) in numbers {
         columns.push(Column::floats(name, unit, points.iter().map(|point| of(point.1.as_ref()?))));
     }
+    let lost = |point: &(Capacity, Option<Outcome>)| point.1.as_ref()?.extensions.lost;
+    columns.push(Column::floats("lost_fraction", "", points.iter().map(|of| Some(lost(of)?.mean))));
+    let half = points.iter().map(|of| finite(lost(of)?.half_width));
+    columns.push(Column::floats("lost_fraction_half_width", "", half));
     let counts: [(&str, Shown<u64>); 2] = [("warm_up_packets", |of| of.warmup), ("packets", |of| of.packets)];
     for (name, of) in counts {
         let rows = points.iter().map(|point| i64::try_from(of(point.1.as_ref()?)).ok());

@@ -12,7 +12,7 @@ use warmcore_units::Fault;
 
 /// Runs of each alternative, at least.
 pub const REPLICATIONS: u64 = 20;
-/// Packets of each run.
+/// Packets of each run, unless the scenario gives their number or a warm-up that wants more.
 pub const PACKETS: u64 = 200_000;
 
 /// How much the mean delay of `scenario` differs from that of `other` (`scenario` minus `other`, in
@@ -45,10 +45,10 @@ pub fn compare(
 
 /// The mean delay of each run; `None` if the host is saturated.
 fn mean_delays(point: &Point) -> Result<Option<Replications>, PointError> {
-    if point.exceeds(&point.capacity()?) {
+    if point.is_saturated(&point.capacity()?) {
         return Ok(None);
     }
-    let precision = point.precision().fixed_length(PACKETS);
+    let precision = point.precision().fixed_length(point.compared_packets());
     let runs = (0..point.replications().max(REPLICATIONS))
         .into_par_iter()
         .map(|replication| point.run(replication, precision, GrowthRule::Continue))

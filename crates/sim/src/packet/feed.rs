@@ -7,6 +7,8 @@ use warmcore_workload::{Arrival, Arrivals, Direction};
 
 /// Arrivals in a block: as many as a `u8` can index.
 const BLOCK: usize = u8::MAX as usize + 1;
+/// Packets in a chunk, at most.
+pub(super) const CHUNK: usize = 64;
 
 /// A source, and the arrivals already taken from it.
 pub(super) struct Feed<'s> {
@@ -17,6 +19,10 @@ pub(super) struct Feed<'s> {
     place: u8,
     /// When the upcoming arrival comes.
     at: Nanos,
+    /// Index in the block of the first arrival that [`ahead`](Self::ahead) has not given.
+    ahead: usize,
+    /// The packets handed out last.
+    chunk: [Packet; CHUNK],
 }
 
 /// Stands for an arrival when there are no more.
@@ -25,10 +31,23 @@ const NEVER: Arrival =
 
 impl<'s> Feed<'s> {
     pub(super) fn new(source: &'s mut dyn Arrivals) -> Self {
-        let mut feed = Self { source, block: [NEVER; BLOCK], place: 0, at: NEVER.at };
+        let chunk = [Packet::new(Nanos::ZERO, StreamId(0)); CHUNK];
+        let mut feed = Self { source, block: [NEVER; BLOCK], place: 0, at: NEVER.at, ahead: 0, chunk };
         feed.refill();
         feed.at = feed.block[0].at;
         feed
+    }
+
+    /// The next [`CHUNK`] arrivals, if this has not given the upcoming one before. What is kept of their streams can be
+    /// read now, all at once, rather than when each of them needs it.
+    #[inline]
+    pub(super) fn ahead(&mut self) -> Option<&[Arrival]> {
+        let place = usize::from(self.place);
+        if place < self.ahead {
+            return None;
+        }
+        self.ahead = BLOCK.min(place + CHUNK);
+        Some(&self.block[place..self.ahead])
     }
 
     /// When the next arrival comes; infinite if there are no more.
@@ -63,6 +82,43 @@ impl<'s> Feed<'s> {
         self.at = self.block[usize::from(self.place)].at;
     }
 
+    /// The next `wanted` packets, at most [`CHUNK`]; fewer if the source ends.
+    #[inline(always)]
+    pub(super) fn chunk(&mut self, wanted: usize) -> &[Packet] {
+        let wanted = wanted.min(CHUNK);
+        let mut taken = 0;
+        while taken < wanted && self.at < NEVER.at {
+            let before = taken;
+            let place = usize::from(self.place);
+            // Most arrivals are single packets.
+            for (arrival, packet) in self.block[place..].iter().zip(&mut self.chunk[taken..wanted]) {
+                if arrival.packets != 1 {
+                    break;
+                }
+                let Arrival { at, stream, bytes, direction, .. } = *arrival;
+                *packet = Packet { arrived: at, stream, bytes, direction };
+                taken += 1;
+            }
+            if taken == before {
+                self.chunk[taken] = self.next();
+                taken += 1;
+            } else {
+                self.skip(taken - before);
+            }
+        }
+        &self.chunk[..taken]
+    }
+
+    /// Leaves out this many arrivals of the block.
+    fn skip(&mut self, arrivals: usize) {
+        let place = usize::from(self.place) + arrivals;
+        if place == BLOCK {
+            self.refill();
+        }
+        self.place = (place % BLOCK) as u8;
+        self.at = self.block[usize::from(self.place)].at;
+    }
+
     /// Takes the next `wanted` packets, whatever their arrival times; fewer if the source ends.
     pub(super) fn take(&mut self, wanted: usize) -> impl Iterator<Item = Packet> {
         (0..wanted).map_while(|_| (self.at() < Nanos::INFINITY).then(|| self.next()))
@@ -70,6 +126,7 @@ impl<'s> Feed<'s> {
 
     #[cold]
     fn refill(&mut self) {
+        self.ahead = 0;
         let filled = self.source.fill(&mut self.block);
         self.block[filled..].fill(NEVER);
     }

@@ -3,27 +3,56 @@
 use warmcore_costs::ExecutionModel;
 use warmcore_policy::dispatch::{Job, Layout};
 use warmcore_scenario::packet::SETTLING_PACKETS;
-use warmcore_scenario::{Effects, Scheduling};
+use warmcore_scenario::{Effects, Extensions, Scheduling};
 use warmcore_units::{Fault, Nanos, StreamId};
 use warmcore_workload::Key;
 use warmcore_workload::arrivals::Direction;
 
-/// A host, and how it runs protocol work.
-#[derive(Clone, Copy, Debug)]
-pub struct SimulatedHost<'a> {
+/// A host, and how it runs protocol work. `C` is its cost model.
+#[derive(Debug)]
+pub struct SimulatedHost<'a, C = ExecutionModel> {
     /// Its numbers of processors, streams and stacks.
     pub shape: Shape,
     /// Where packets are processed.
     pub scheduling: Scheduling,
     /// What processing costs.
-    pub model: &'a ExecutionModel,
+    pub model: &'a C,
     /// What effects beyond Salehi 1994 cost.
     pub effects: Effects,
+    /// What else goes beyond Salehi 1994: service times that vary, limits, speeds, priorities, closed loops.
+    pub extensions: Extensions<'a>,
     /// Key of the random numbers that some policies draw.
     pub key: Key,
 }
 
-impl SimulatedHost<'_> {
+impl<C> Clone for SimulatedHost<'_, C> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<C> Copy for SimulatedHost<'_, C> {}
+
+impl<C> SimulatedHost<'_, C> {
+    /// Whether it has nothing that goes beyond Salehi 1994, so that [`General`](crate::packet::features::General)
+    /// features suffice.
+    #[must_use]
+    pub fn is_plain(&self) -> bool {
+        self.effects == Effects::NONE && self.extensions == Extensions::NONE
+    }
+
+    /// Checks that the host can be simulated.
+    ///
+    /// # Errors
+    /// The first fault found, fields named as in a document.
+    pub fn check(&self) -> Result<(), Fault> {
+        self.shape.check()?;
+        self.scheduling.check()?;
+        self.effects.check()?;
+        self.extensions.check(self.shape.processors, &self.scheduling)?;
+        self.extensions.check_streams(self.shape.streams)
+    }
+
     /// Which streams, stacks and processors belong together.
     #[must_use]
     pub fn layout(&self) -> Layout {
@@ -55,6 +84,14 @@ impl Shape {
     #[must_use]
     pub(super) fn settled(&self) -> u64 {
         SETTLING_PACKETS * u64::from(self.streams.max(self.stacks).max(self.processors))
+    }
+
+    /// Whether what is kept of streams and stacks is too much to stay in the processor's cache. Packets are known before
+    /// they start, so that it can be read a block ahead, all at once, rather than one after another as packets
+    /// need it.
+    #[must_use]
+    pub(super) const fn has_many_streams(&self) -> bool {
+        self.streams >= 4_096
     }
 
     /// Checks that every number is at least 1 and that there are no more stacks than streams.

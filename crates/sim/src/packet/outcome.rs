@@ -1,5 +1,6 @@
 //! The result of a run.
 
+use crate::packet::figures::ExtensionFigures;
 use serde::{Deserialize, Serialize};
 use warmcore_costs::Situation;
 use warmcore_stats::Interval;
@@ -28,6 +29,9 @@ pub struct Outcome {
     pub packets: u64,
     /// How well the mean delay is known.
     pub ended: Ended,
+    /// What is lost, and the delays of each class, where the scenario has such.
+    #[serde(default, flatten)]
+    pub extensions: ExtensionFigures,
 }
 
 /// How well the mean delay is known when a run ends.
@@ -38,6 +42,8 @@ pub enum Ended {
     Precise,
     /// The run reached its maximum number of packets before it was precise.
     Exhausted,
+    /// The run took exactly the packets asked for, whatever precision that gave.
+    FixedLength,
     /// As [`Exhausted`](Self::Exhausted), at a rate [so near](crate::packet::capacity::NEAR_CAPACITY) to the capacity
     /// that queues fluctuate slowly. The host keeps up.
     NearCapacity,
@@ -90,6 +96,7 @@ impl Outcome {
             service: time(self.service),
             quantiles: DelayQuantiles { p50: time(p50), p99: time(p99), p999: time(p999) },
             utilisation: Estimate::new(self.utilisation.mean, f64::INFINITY),
+            extensions: self.extensions.without_intervals(),
             ..self
         }
     }

@@ -2,18 +2,20 @@
 
 use crate::completions::CLOCK_RESOLUTION;
 use crate::packet::busiest::busiest;
-use crate::packet::capacity::{Capacity, capacity_over, wanted};
+use crate::packet::capacity::{Bound, Capacity, capacity_over, wanted};
+use crate::packet::compare::PACKETS;
 use crate::packet::host::{Shape, SimulatedHost};
 use crate::packet::outcome::Outcome;
 use crate::packet::replay::replay;
-use crate::packet::run::{GrowthRule, Precision, Replication, observe};
+use crate::packet::run::{GrowthRule, Precision, Replication, Start, observe};
+use crate::packet::steady::{RunExtent, SteadyState};
 use serde::{Deserialize, Serialize};
 use warmcore_costs::execution::IncompleteProfile;
 use warmcore_costs::{ExecutionModel, Profile, Situation};
 use warmcore_scenario::document::Checked;
 use warmcore_scenario::{Mixing, OpenTraffic, PacketScenario, Process, TrafficError};
 use warmcore_stats::stopping::FIRST;
-use warmcore_units::{Fault, Nanos, PerSecond};
+use warmcore_units::{Estimate, Fault, Nanos, PerSecond};
 use warmcore_workload::{Capture, Key, Trace};
 
 /// The result of a point.
@@ -103,8 +105,21 @@ pub fn highest_rate(
     traffic: &OpenTraffic,
     profile: &Profile,
 ) -> Result<Capacity, PointError> {
-    let scenario = PacketScenario { rate_per_s: Some(ANY_RATE), ..scenario.clone() };
-    Point::new(&scenario, traffic, profile)?.capacity()
+    Ok(highest_bound(scenario, traffic, profile)?.capacity)
+}
+
+/// As [`highest_rate`], with what sets it.
+///
+/// # Errors
+/// As [`Point::new`].
+pub fn highest_bound(
+    scenario: &PacketScenario,
+    traffic: &OpenTraffic,
+    profile: &Profile,
+) -> Result<Bound, PointError> {
+    let rate = (!traffic.is_closed()).then_some(ANY_RATE);
+    let scenario = PacketScenario { rate_per_s: rate, ..scenario.clone() };
+    Point::new(&scenario, traffic, profile)?.bound()
 }
 
 /// A scenario that is ready to run.
@@ -132,17 +147,25 @@ impl<'s> Point<'s> {
         profile: &Profile,
     ) -> Result<Self, PointError> {
         scenario.check()?;
-        let rate = traffic.rate(scenario.rate_per_s)?;
         let streams = traffic.streams();
+        scenario.extensions().check_streams(streams)?;
         let stacks = scenario.check_stacks(streams)?.min(streams);
         let approach = scenario.scheduling.approach.costs();
         scenario.check_length()?;
+        let model = ExecutionModel::new(profile, approach, scenario.processors)?;
+        let rate = match traffic.is_closed() {
+            // As fast as processors ever are: more cannot come in the long run.
+            true => {
+                PerSecond::every(model.receive_hot(Situation::default())) * f64::from(scenario.processors)
+            }
+            false => traffic.rate(scenario.rate_per_s)?,
+        };
         let point = Self {
             scenario,
             rate,
             traffic,
             shape: Shape { processors: scenario.processors, streams, stacks },
-            model: ExecutionModel::new(profile, approach, scenario.processors)?,
+            model,
             load: 0.0,
         };
         point.check_clock()?;
@@ -163,21 +186,38 @@ impl<'s> Point<'s> {
     /// # Errors
     /// If the traffic cannot be generated.
     pub fn result(self, capacity: Capacity) -> Result<PointResult, PointError> {
-        let rate = self.rate;
-        let point = Self { load: rate.0 / capacity.rate.mean.0, ..self };
-        let capture = point.capture();
-        let outcome = match capture {
-            Some(_) => Some(point.replay()?),
-            None if point.exceeds(&capacity) => None,
-            None => point.steady(&capacity)?,
+        let (point, state) = self.state(&capacity)?;
+        Ok(point.result_of(capacity, state.map(|state| state.outcome)))
+    }
+
+    /// The point, which now knows the `capacity`, and its steady state if there is one.
+    pub(super) fn state(self, capacity: &Capacity) -> Result<(Self, Option<SteadyState>), PointError> {
+        // In a closed loop, queues do not remember bursts for longer than it takes to answer all requests.
+        let load = if self.traffic.is_closed() { 0.0 } else { self.rate.0 / capacity.rate.mean.0 };
+        let point = Self { load, ..self };
+        let state = if point.is_trace() {
+            Some(point.replay()?)
+        } else if point.is_saturated(capacity) {
+            None
+        } else {
+            point.steady(capacity)?
         };
-        let capacity = if outcome.is_none() { capacity.of_saturated(rate) } else { capacity };
-        Ok(PointResult { rate, capacity, outcome, capture })
+        Ok((point, state))
+    }
+
+    /// The result with this `outcome`.
+    pub(super) fn result_of(&self, capacity: Capacity, outcome: Option<Outcome>) -> PointResult {
+        let capacity = if outcome.is_none() { capacity.of_saturated(self.rate) } else { capacity };
+        let closed = outcome.filter(|_| self.traffic.is_closed());
+        let rate = closed.map_or(self.rate, |outcome| outcome.throughput);
+        let capture = self.traffic.trace().map(Trace::capture);
+        PointResult { rate, capacity, outcome, capture }
     }
 
     /// Checks that a run is judged for the first time while its clock can still tell service times.
     fn check_clock(&self) -> Result<(), Fault> {
-        let most = self.traffic.trace().map_or(self.scenario.run.max_packets, |trace| trace.packets() as u64);
+        let most =
+            self.traffic.trace().map_or(self.scenario.run.most_packets(), |trace| trace.packets() as u64);
         let packets = FIRST.min(most);
         let least = PerSecond(packets as f64 / self.longest().secs());
         if self.rate.0 >= least.0 {
@@ -207,13 +247,27 @@ impl<'s> Point<'s> {
         let shown = self.longest() / self.rate.interval();
         Precision {
             relative: self.scenario.run.precision,
-            max_packets: self.scenario.run.max_packets.min(shown as u64),
+            max_packets: self.scenario.run.most_packets().min(shown as u64),
             // It is known exactly for Poisson arrivals.
             mean_gap: (self.scenario.traffic.process == Process::Poisson).then(|| self.rate.interval()),
         }
     }
 
+    /// Exactly this many packets in each run, if the scenario says so.
+    pub(super) const fn fixed_packets(&self) -> Option<u64> {
+        self.scenario.run.packets
+    }
+
+    /// Packets of each run of a comparison: more are measured than left out.
+    pub(super) fn compared_packets(&self) -> u64 {
+        let warmup = self.scenario.run.warmup_packets.unwrap_or(0);
+        self.fixed_packets().unwrap_or(PACKETS.max(2 * warmup))
+    }
+
     pub(super) fn mixing(&self) -> Mixing {
+        if self.scenario.service.distribution.squared_variation().is_infinite() {
+            return Mixing::Slowly;
+        }
         self.scenario.traffic.mixing(self.rate)
     }
 
@@ -241,12 +295,27 @@ impl<'s> Point<'s> {
         forgotten.max(self.shape.settled())
     }
 
-    fn host(&self, replication: u64) -> SimulatedHost<'_> {
+    /// Packets left out at the start of each run, if the scenario says so.
+    pub(super) const fn warmup_packets(&self) -> Option<u64> {
+        self.scenario.run.warmup_packets
+    }
+
+    pub(super) const fn traffic(&self) -> &OpenTraffic {
+        self.traffic
+    }
+
+    /// Whether the packets are those of a trace.
+    pub(super) fn is_trace(&self) -> bool {
+        self.traffic.trace().is_some()
+    }
+
+    pub(super) fn host(&self, replication: u64) -> SimulatedHost<'_> {
         SimulatedHost {
             shape: self.shape,
             scheduling: self.scenario.scheduling,
             model: &self.model,
             effects: self.scenario.effects,
+            extensions: self.scenario.extensions(),
             key: Key { seed: self.scenario.seed, point: self.rate.0.to_bits(), replication },
         }
     }
@@ -256,32 +325,49 @@ impl<'s> Point<'s> {
     /// # Errors
     /// If the traffic cannot be generated.
     pub fn capacity(&self) -> Result<Capacity, PointError> {
-        let host = self.host(CAPACITY_REPLICATION);
+        Ok(self.bound()?.capacity)
+    }
+
+    /// Measures the highest rate that the host keeps up with, and finds what sets it.
+    ///
+    /// # Errors
+    /// If the traffic cannot be generated.
+    pub fn bound(&self) -> Result<Bound, PointError> {
+        let mut host = self.host(CAPACITY_REPLICATION);
+        // Its requests arrive by themselves here.
+        host.extensions.closed = None;
         let packets = || self.traffic.endless(self.rate, host.key);
         let most = CAPACITY_PACKETS.max(wanted(self.shape));
         let wanted = wanted(self.shape).max(self.after(FORGOTTEN));
         let is_known = wanted <= most && self.mixing() != Mixing::Slowly;
         let capacity = capacity_over(wanted.min(most), &host, &mut *packets()?);
-        let bound = busiest(&host, &self.traffic.shares()?, packets, [self.rate, capacity.rate.mean])?;
-        let capacity = Capacity { rate: bound.unwrap_or(capacity.rate), ..capacity };
+        let all = capacity.rate;
+        let busiest = busiest(&host, &self.traffic.shares()?, packets, [self.rate, all.mean])?;
+        let capacity = Capacity { rate: busiest.map_or(all, |server| server.rate), ..capacity };
         // A trace is always the same when it is run again: nothing shows what another one would do.
         let is_known = is_known && self.traffic.trace().is_none();
-        Ok(if is_known { capacity } else { capacity.unknown() })
+        Ok(Bound { capacity: if is_known { capacity } else { capacity.unknown() }, all, busiest })
     }
 
-    /// Whether the arrivals are more than the host keeps up with.
-    pub(super) fn exceeds(&self, capacity: &Capacity) -> bool {
-        capacity.is_exceeded_by(self.rate)
+    /// Whether the arrivals are more than the host keeps up with, and queues grow for ever.
+    pub(super) fn is_saturated(&self, capacity: &Capacity) -> bool {
+        !self.is_bounded() && capacity.is_exceeded_by(self.rate)
     }
 
-    fn capture(&self) -> Option<Capture> {
-        self.traffic.trace().map(Trace::capture)
+    /// Whether queues cannot grow for ever.
+    pub(super) fn is_bounded(&self) -> bool {
+        self.scenario.extensions().are_bounded()
     }
 
     /// Replays the trace once; a second run would be the same.
-    fn replay(&self) -> Result<Outcome, PointError> {
+    fn replay(&self) -> Result<SteadyState, PointError> {
         let host = self.host(0);
-        Ok(replay(&host, &mut *self.traffic.source(self.rate, host.key)?))
+        let mut outcome = replay(&host, &mut *self.traffic.source(self.rate, host.key)?);
+        let packets =
+            self.traffic.trace().map(Trace::packets).filter(|_| host.extensions.queues.limit.is_some());
+        outcome.extensions.lost =
+            packets.map(|packets| Estimate::published(1.0 - outcome.packets as f64 / packets as f64));
+        Ok(SteadyState { outcome, runs: vec![RunExtent { packets: outcome.packets, warmup: 0 }] })
     }
 
     pub(super) fn run(
@@ -292,6 +378,7 @@ impl<'s> Point<'s> {
     ) -> Result<Replication, PointError> {
         let host = self.host(replication);
         let mut arrivals = self.traffic.source(self.rate, host.key)?;
-        Ok(observe(&host, &mut *arrivals, precision, growth, self.settled()))
+        let start = Start { settled: self.settled(), warmup: self.warmup_packets() };
+        Ok(observe(&host, &mut *arrivals, precision, growth, start))
     }
 }

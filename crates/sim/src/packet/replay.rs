@@ -2,6 +2,7 @@
 //! gives the same result, and nothing shows how much another trace would differ, so the figures have no
 //! intervals.
 
+use crate::packet::figures::ExtensionFigures;
 use crate::packet::host::{Shape, SimulatedHost};
 use crate::packet::outcome::{DelayQuantiles, Ended, Fairness, Outcome};
 use crate::packet::run::trace;
@@ -74,6 +75,7 @@ impl TraceTally {
             warmup: 0,
             packets: self.packets,
             ended: Ended::NoMoreArrivals,
+            extensions: ExtensionFigures::default(),
         }
     }
 }

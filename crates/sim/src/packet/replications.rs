@@ -1,5 +1,6 @@
 //! Combines independent runs of one point.
 
+use crate::packet::figures::ExtensionFigures;
 use crate::packet::outcome::{DelayQuantiles, Ended, Fairness, Outcome};
 use crate::packet::run::Replication;
 use warmcore_stats::quantiles::across;
@@ -49,6 +50,10 @@ pub(super) fn combined(runs: Vec<Replication>, relative: f64) -> Option<Outcome>
         situations,
         warmup: outcomes.iter().map(|run| run.warmup).sum(),
         packets: outcomes.iter().map(|run| run.packets).sum(),
+        extensions: ExtensionFigures::combined(
+            &outcomes.iter().map(|run| run.extensions).collect::<Vec<_>>(),
+            estimate,
+        ),
         ended: ended(&outcomes, delay.relative_half_width().is_some_and(|half| half <= relative)),
     })
 }
@@ -58,7 +63,7 @@ fn plain(of: Estimate<Nanos>) -> Estimate<f64> {
 }
 
 /// The mean of the runs' estimates.
-fn estimate(runs: &[Estimate<f64>]) -> Estimate<f64> {
+pub(super) fn estimate(runs: &[Estimate<f64>]) -> Estimate<f64> {
     let means: Replications = runs.iter().map(|run| run.mean).collect();
     let Interval { mean, half_width, .. } = means.interval();
     if runs.len() >= ENOUGH {
@@ -99,6 +104,7 @@ mod tests {
             warmup: 0,
             packets: 1,
             ended,
+            extensions: ExtensionFigures::default(),
         };
         Replication { outcome, delays: warmcore_stats::histogram::Histogram::default(), grows: false }
     }

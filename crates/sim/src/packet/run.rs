@@ -3,13 +3,17 @@
 use crate::completions::NEVER;
 use crate::packet::dispatch::{SystemTask, dispatch};
 use crate::packet::features::ModelFeatures;
-use crate::packet::feed::Feed;
-use crate::packet::host::{Packet, SimulatedHost};
+use crate::packet::feed::{CHUNK, Feed};
+use crate::packet::figures::ExtensionTally;
+use crate::packet::host::{Packet, Shape, SimulatedHost};
 use crate::packet::outcome::{Ended, Outcome};
+use crate::packet::recursion::{self, Recursion, RecursionTask, settle};
 use crate::packet::system::{Finished, System};
-use crate::packet::tally::Tally;
+use crate::packet::tally::{Entry, Tally};
+use core::hint::black_box;
 use warmcore_policy::Policy;
 use warmcore_policy::dispatch::Waiting;
+use warmcore_scenario::Extensions;
 use warmcore_stats::histogram::Histogram;
 use warmcore_stats::{StopDecision, StoppingRule};
 use warmcore_units::Nanos;
@@ -28,6 +32,13 @@ pub struct Precision {
 }
 
 impl Precision {
+    /// The same for a host with these `extensions`: the times between packets that are processed are those between arrivals
+    /// only if none is lost, and none is the request of a client.
+    pub(super) fn for_extensions(self, extensions: &Extensions) -> Self {
+        let mean_gap = self.mean_gap.filter(|_| !extensions.are_bounded());
+        Self { mean_gap, ..self }
+    }
+
     /// The same for runs of exactly `packets`, however precise they are before.
     pub(super) const fn fixed_length(self, packets: u64) -> Self {
         // No half-width is negative.
@@ -38,7 +49,7 @@ impl Precision {
 /// Simulates `host` under `arrivals`. The outcome is [`Ended::Unknown`] if queues grow, as they do on a
 /// saturated host.
 pub fn run(host: &SimulatedHost, arrivals: &mut dyn Arrivals, precision: Precision) -> Outcome {
-    observe(host, arrivals, precision, GrowthRule::Stop, 0).outcome
+    observe(host, arrivals, precision, GrowthRule::Stop, Start::default()).outcome
 }
 
 /// One run of a point: its outcome, and what is needed to combine it with other runs.
@@ -57,18 +68,41 @@ pub(super) enum GrowthRule {
     Stop,
     /// It goes on.
     Continue,
+    /// They cannot: they are limited, or fed by a closed loop.
+    Impossible,
 }
 
-/// One run. It is not judged before `settled` packets, and has no intervals if it ends before that.
+/// The start of a run.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Start {
+    /// A run is not judged before this many packets, and has no intervals if it ends before that.
+    pub(super) settled: u64,
+    /// Packets left out at the start, if that is given rather than found.
+    pub(super) warmup: Option<u64>,
+}
+
+/// One run.
 pub(super) fn observe(
     host: &SimulatedHost,
     arrivals: &mut dyn Arrivals,
     precision: Precision,
     growth: GrowthRule,
-    settled: u64,
+    Start { settled, warmup }: Start,
 ) -> Replication {
-    let settled = settled.max(host.shape.settled());
-    dispatch(host, Judged { host, feed: Feed::new(arrivals), precision, growth, settled })
+    // As many packets are measured as are left out, at least.
+    let settled = settled.max(host.shape.settled()).max(warmup.unwrap_or(0).saturating_mul(2));
+    let judged = Judged {
+        shape: host.shape,
+        feed: Feed::new(arrivals),
+        precision: precision.for_extensions(&host.extensions),
+        growth: if host.extensions.are_bounded() { GrowthRule::Impossible } else { growth },
+        start: Start { settled, warmup },
+        extra: ExtensionTally::new(host.extensions.queues.limit.is_some(), &host.extensions),
+    };
+    match recursion::choose(host, judged) {
+        Ok(replication) => replication,
+        Err(judged) => dispatch(host, judged),
+    }
 }
 
 /// Simulates `host` until `packets` are finished or no more arrive, and calls `see` with each finished packet.
@@ -76,57 +110,119 @@ pub fn trace(host: &SimulatedHost, arrivals: &mut dyn Arrivals, packets: u64, se
     dispatch(host, Traced { feed: Feed::new(arrivals), packets, see });
 }
 
-struct Judged<'a, 's> {
-    host: &'a SimulatedHost<'a>,
-    feed: Feed<'s>,
-    precision: Precision,
-    growth: GrowthRule,
-    settled: u64,
+pub(super) struct Judged<'s> {
+    pub(super) shape: Shape,
+    pub(super) feed: Feed<'s>,
+    pub(super) precision: Precision,
+    pub(super) growth: GrowthRule,
+    pub(super) start: Start,
+    pub(super) extra: ExtensionTally,
 }
 
-impl SystemTask for Judged<'_, '_> {
+impl Judged<'_> {
+    fn rule(&self) -> StoppingRule {
+        StoppingRule::new(self.precision.relative, self.precision.max_packets).not_before(self.start.settled)
+    }
+
+    /// How the run ends, if it ends at this judgement.
+    fn judge(&self, tally: &Tally, rule: &mut StoppingRule) -> Option<Ended> {
+        if self.growth == GrowthRule::Stop && tally.is_growing() {
+            return Some(Ended::Unknown);
+        }
+        match rule.judge(tally.delay(self.precision.mean_gap)) {
+            StopDecision::Continue => None,
+            StopDecision::Precise => Some(Ended::Precise),
+            StopDecision::Exhausted => Some(Ended::Exhausted),
+        }
+    }
+
+    fn replication(&self, tally: &Tally, ended: Ended) -> Replication {
+        let outcome =
+            Outcome { extensions: self.extra.figures(), ..tally.outcome(self.precision.mean_gap, ended) };
+        let settled = outcome.packets >= self.start.settled || ended == Ended::NoMoreArrivals;
+        Replication {
+            outcome: if settled { outcome } else { outcome.without_intervals() },
+            delays: tally.steady_delays(),
+            grows: self.growth != GrowthRule::Impossible && tally.is_growing(),
+        }
+    }
+}
+
+impl SystemTask for Judged<'_> {
     type Output = Replication;
 
     fn run<P: Policy, W: Waiting<Job = Packet>, F: ModelFeatures>(
         mut self,
         mut system: System<P, W, F>,
     ) -> Replication {
-        let Precision { relative, max_packets, mean_gap } = self.precision;
-        let mut tally = Tally::new(self.host.shape);
-        let mut judgements = StoppingRule::new(relative, max_packets).not_before(self.settled);
+        let mut tally = Tally::new(self.shape, self.start.warmup);
+        let mut rule = self.rule();
+        let many = self.shape.has_many_streams();
         let ended = loop {
+            if many && let Some(ahead) = self.feed.ahead() {
+                black_box(system.touch(ahead) ^ tally.touch(ahead));
+            }
             let Some(finished) = next(&mut self.feed, &mut system) else { break Ended::NoMoreArrivals };
+            if F::EFFECTS {
+                self.extra.push(&finished, system.lost());
+            }
             if !tally.push(&finished) {
                 continue;
             }
             tally.read(system.present());
-            if tally.packets() == judgements.at() {
-                if self.growth == GrowthRule::Stop && tally.is_growing() {
-                    break Ended::Unknown;
-                }
-                match judgements.judge(tally.delay(mean_gap)) {
-                    StopDecision::Continue => {}
-                    StopDecision::Precise => break Ended::Precise,
-                    StopDecision::Exhausted => break Ended::Exhausted,
-                }
+            if tally.packets() == rule.at()
+                && let Some(ended) = self.judge(&tally, &mut rule)
+            {
+                break ended;
             }
-            tally.read_at(judgements.at());
+            tally.read_at(rule.at());
         };
         tally.read(system.present());
-        let outcome = tally.outcome(mean_gap, ended);
-        let settled = outcome.packets >= self.settled || ended == Ended::NoMoreArrivals;
-        Replication {
-            outcome: if settled { outcome } else { outcome.without_intervals() },
-            delays: tally.steady_delays(),
-            grows: tally.is_growing(),
-        }
+        self.replication(&tally, ended)
     }
 }
 
-struct Traced<'s, 'f> {
-    feed: Feed<'s>,
-    packets: u64,
-    see: &'f mut dyn FnMut(Finished),
+impl RecursionTask for Judged<'_> {
+    type Output = Replication;
+
+    fn run<R: Recursion>(mut self, mut recursion: R) -> Replication {
+        let mut tally = Tally::new(self.shape, self.start.warmup);
+        let mut rule = self.rule();
+        let mut settled: Vec<Entry> = Vec::with_capacity(2 * CHUNK);
+        let many = self.shape.has_many_streams();
+        let ended = 'run: loop {
+            settled.clear();
+            if many && let Some(ahead) = self.feed.ahead() {
+                black_box(recursion.touch(ahead) ^ tally.touch(ahead));
+            }
+            let (more, now) = settle(&mut self.feed, &mut recursion, |finished| {
+                settled.push(Entry::new(&finished));
+            });
+            tally.observe_backlog(recursion.present(now));
+            let mut unread = &settled[..];
+            while !unread.is_empty() {
+                let missing = usize::try_from(rule.at() - tally.packets()).unwrap_or(usize::MAX);
+                let (read, later) = unread.split_at(missing.min(unread.len()));
+                tally.enter_settled(read);
+                if tally.packets() == rule.at()
+                    && let Some(ended) = self.judge(&tally, &mut rule)
+                {
+                    break 'run ended;
+                }
+                unread = later;
+            }
+            if !more {
+                break Ended::NoMoreArrivals;
+            }
+        };
+        self.replication(&tally, ended)
+    }
+}
+
+pub(super) struct Traced<'s, 'f> {
+    pub(super) feed: Feed<'s>,
+    pub(super) packets: u64,
+    pub(super) see: &'f mut dyn FnMut(Finished),
 }
 
 impl SystemTask for Traced<'_, '_> {

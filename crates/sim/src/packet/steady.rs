@@ -8,13 +8,14 @@ use crate::packet::run::{GrowthRule, Precision, Replication};
 use rayon::prelude::*;
 use std::ops::Range;
 use warmcore_scenario::Mixing;
+use warmcore_stats::stopping::COARSEST;
 use warmcore_stats::{Replications, StopDecision, StoppingRule};
 
 /// A rate below the capacity overloads a host only if the queues of this many independent runs all grow: one
 /// stack or processor then gets more than its share. A single run that grows may be chance.
 const CONFIRMING: u64 = 5;
 /// Runs of a periodic point at first, each with its own phases.
-const PHASES: u64 = 40;
+pub(super) const PHASES: u64 = 40;
 /// Packets of each such run: at least the first number, and the second for each packet that the host needs to
 /// settle. Few suffice, because a periodic point repeats soon.
 const PHASE_PACKETS: (u64, u64) = (10_000, 4);
@@ -25,6 +26,40 @@ const DRAINED: f64 = 100.0;
 /// drain.
 const HARDLY_DRAINS: f64 = 0.98;
 
+/// The steady state of a point, and the runs that it was found in.
+pub(super) struct SteadyState {
+    pub(super) outcome: Outcome,
+    /// By replication.
+    pub(super) runs: Vec<RunExtent>,
+}
+
+/// Which packets of a run its figures come from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct RunExtent {
+    /// All packets, the warm-up included.
+    pub(super) packets: u64,
+    /// Those left out at the start.
+    pub(super) warmup: u64,
+}
+
+impl SteadyState {
+    /// What `runs` tell together, at a precision of `relative`; `None` without runs.
+    fn new(runs: Vec<Replication>, relative: f64) -> Option<Self> {
+        let extent =
+            |run: &Replication| RunExtent { packets: run.outcome.packets, warmup: run.outcome.warmup };
+        let extents = runs.iter().map(extent).collect();
+        Some(Self { outcome: combined(runs, relative)?, runs: extents })
+    }
+
+    fn ended(self, ended: Ended) -> Self {
+        Self { outcome: Outcome { ended, ..self.outcome }, ..self }
+    }
+
+    fn without_intervals(self) -> Self {
+        Self { outcome: self.outcome.without_intervals(), ..self }
+    }
+}
+
 /// What it means if the queues of all runs grow.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum AllGrow {
@@ -34,42 +69,68 @@ enum AllGrow {
 
 impl Point<'_> {
     /// The steady state at a rate that does not certainly exceed `capacity`; `None` if there is none.
-    pub(super) fn steady(&self, capacity: &Capacity) -> Result<Option<Outcome>, PointError> {
+    pub(super) fn steady(&self, capacity: &Capacity) -> Result<Option<SteadyState>, PointError> {
         let growing = if capacity.is_at(self.rate) { AllGrow::MeansNothing } else { AllGrow::MeansSaturated };
-        let outcome = match self.mixing() {
-            Mixing::After(_) => self.long_runs(self.precision(), growing)?,
-            Mixing::Never => self.phases(growing)?,
-            Mixing::Slowly => self.runs_without_intervals(growing)?,
+        let state = match (self.mixing(), self.fixed_packets()) {
+            (Mixing::Slowly, _) => self.runs_without_intervals(growing)?,
+            (_, Some(_)) => self.fixed_runs(growing)?,
+            (Mixing::After(_), None) => self.long_runs(self.precision(), growing)?,
+            (Mixing::Never, None) => self.phases(growing)?,
         };
-        Ok(outcome.map(|outcome| {
-            Outcome { ended: capacity.judge(self.rate, outcome.ended), ..outcome }.without_false_intervals()
+        Ok(state.map(|state| {
+            let ended = state.outcome.ended;
+            let judged = if self.is_bounded() { ended } else { capacity.judge(self.rate, ended) };
+            let ended = match judged {
+                Ended::Exhausted if self.fixed_packets().is_some() => Ended::FixedLength,
+                judged => judged,
+            };
+            let outcome = Outcome { ended, ..state.outcome }.without_false_intervals();
+            SteadyState { outcome, ..state }
         }))
     }
 
-    fn long_runs(&self, precision: Precision, growing: AllGrow) -> Result<Option<Outcome>, PointError> {
+    /// Runs of exactly the packets asked for. Those that are as precise as a run may be asked to be count as such,
+    /// however near the capacity is.
+    fn fixed_runs(&self, growing: AllGrow) -> Result<Option<SteadyState>, PointError> {
+        let precision = self.precision();
+        let state = self.long_runs(precision.fixed_length(precision.max_packets), growing)?;
+        Ok(state.map(|state| {
+            let known = self.mixing() != Mixing::Never || state.runs.len() >= ENOUGH;
+            let state = if known { state } else { state.without_intervals() };
+            let half = state.outcome.delay.relative_half_width();
+            let is_precise = half.is_some_and(|half| half <= COARSEST);
+            if state.outcome.ended == Ended::Exhausted && is_precise {
+                state.ended(Ended::FixedLength)
+            } else {
+                state
+            }
+        }))
+    }
+
+    fn long_runs(&self, precision: Precision, growing: AllGrow) -> Result<Option<SteadyState>, PointError> {
         // Averaged together, the runs are more precise than one alone by the square root of their number.
         let alone =
             Precision { relative: precision.relative * (self.replications() as f64).sqrt(), ..precision };
         if let Some(runs) = self.settled_runs(alone)? {
-            return Ok(combined(runs, precision.relative));
+            return Ok(SteadyState::new(runs, precision.relative));
         }
         if growing == AllGrow::MeansSaturated {
             return Ok(None);
         }
         let runs = self.replicate(0..self.replications(), alone, GrowthRule::Continue)?;
-        Ok(combined(runs, precision.relative).map(|outcome| Outcome { ended: Ended::Unknown, ..outcome }))
+        Ok(SteadyState::new(runs, precision.relative).map(|state| state.ended(Ended::Unknown)))
     }
 
     /// Runs that all have the maximum length. A heavy-tailed run that looks precise earlier has only seen few
     /// of the events that matter.
-    fn runs_without_intervals(&self, growing: AllGrow) -> Result<Option<Outcome>, PointError> {
+    fn runs_without_intervals(&self, growing: AllGrow) -> Result<Option<SteadyState>, PointError> {
         let precision = self.precision();
-        let outcome = self.long_runs(precision.fixed_length(precision.max_packets), growing)?;
-        Ok(outcome.map(|outcome| Outcome { ended: Ended::HeavyTailed, ..outcome.without_intervals() }))
+        let state = self.long_runs(precision.fixed_length(precision.max_packets), growing)?;
+        Ok(state.map(|state| state.ended(Ended::HeavyTailed).without_intervals()))
     }
 
     /// Short runs, each with its own phases, until their mean is precise enough.
-    fn phases(&self, growing: AllGrow) -> Result<Option<Outcome>, PointError> {
+    fn phases(&self, growing: AllGrow) -> Result<Option<SteadyState>, PointError> {
         let precision = self.precision();
         let left = (1.0 - self.load()).max(1.0 - HARDLY_DRAINS);
         let drained = (DRAINED * f64::from(self.processors()) / left) as u64;
@@ -93,8 +154,8 @@ impl Point<'_> {
                 StopDecision::Exhausted => Ended::Exhausted,
             };
             let known = runs.len() >= ENOUGH;
-            let outcome = combined(runs, precision.relative).map(|outcome| Outcome { ended, ..outcome });
-            return Ok(outcome.map(|outcome| if known { outcome } else { outcome.without_intervals() }));
+            let state = SteadyState::new(runs, precision.relative).map(|state| state.ended(ended));
+            return Ok(state.map(|state| if known { state } else { state.without_intervals() }));
         }
     }
 

@@ -1,5 +1,6 @@
 //! Statistics over the packets finished so far.
 
+use crate::packet::figures::ExtensionFigures;
 use crate::packet::host::Shape;
 use crate::packet::outcome::{DelayQuantiles, Ended, Fairness, Outcome, nanos};
 use crate::packet::system::Finished;
@@ -9,6 +10,7 @@ use warmcore_stats::drift::{Backlog, Trend};
 use warmcore_stats::histogram::Histogram;
 use warmcore_stats::{Interval, Quantiles, fairness};
 use warmcore_units::{Estimate, Nanos, PerSecond};
+use warmcore_workload::Arrival;
 
 /// The quantities of a packet that are averaged in batches: its delay, its service time, and the time between
 /// its arrival and that of the packet finished before it.
@@ -19,14 +21,37 @@ const GAP: usize = 2;
 /// Packets entered into the statistics at once, which makes each one cheap.
 const BLOCK: usize = 64;
 
+/// What the statistics need of a packet.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Entry {
+    delay: f64,
+    service: f64,
+    arrived: f64,
+    stream: u32,
+    situation: u8,
+}
+
+impl Entry {
+    #[inline(always)]
+    pub(super) fn new(finished: &Finished) -> Self {
+        Self {
+            delay: finished.delay().0,
+            service: finished.service().0,
+            arrived: finished.packet.arrived.0,
+            stream: finished.packet.stream.0,
+            // There are twelve.
+            situation: finished.situation.index() as u8,
+        }
+    }
+}
+
 /// The statistics of one run.
 pub(super) struct Tally {
     processors: f64,
     /// How many queues can grow independently of each other, at most.
     lines: u32,
-    /// The quantities of the latest packets. The first `unread` are not in the statistics yet.
-    latest: [[f64; 3]; BLOCK],
-    unread: usize,
+    /// The latest packets, which are not in the statistics yet.
+    latest: Vec<Entry>,
     read_after: usize,
     packets: BatchMeans<3>,
     delays: Quantiles,
@@ -34,24 +59,25 @@ pub(super) struct Tally {
     /// By stream: packets, and the sum of their delays.
     streams: Vec<(u64, f64)>,
     situations: [u64; Situation::COUNT],
-    last_arrival: Nanos,
+    /// When the packet arrived that was entered last.
+    last_arrival: f64,
+    /// When the latest packet was finished.
     now: Nanos,
 }
 
 impl Tally {
-    pub(super) fn new(shape: Shape) -> Self {
+    pub(super) fn new(shape: Shape, warmup: Option<u64>) -> Self {
         Self {
             processors: f64::from(shape.processors),
             lines: shape.processors.max(shape.stacks),
-            latest: [[0.0; 3]; BLOCK],
-            unread: 0,
+            latest: Vec::with_capacity(BLOCK),
             read_after: BLOCK,
-            packets: BatchMeans::default(),
+            packets: BatchMeans::default().with_warmup(warmup),
             delays: Quantiles::default(),
             backlog: Backlog::default(),
             streams: vec![(0, 0.0); shape.streams as usize],
             situations: [0; Situation::COUNT],
-            last_arrival: Nanos::ZERO,
+            last_arrival: 0.0,
             now: Nanos::ZERO,
         }
     }
@@ -59,17 +85,15 @@ impl Tally {
     /// Records a finished packet. Returns whether it is time to [`read`](Self::read).
     #[inline(always)]
     pub(super) fn push(&mut self, finished: &Finished) -> bool {
-        let delay = finished.delay().0;
-        let arrived = finished.packet.arrived;
-        self.latest[self.unread % BLOCK] = [delay, finished.service().0, (arrived - self.last_arrival).0];
-        self.unread += 1;
-        let (packets, delays) = &mut self.streams[finished.packet.stream.index()];
-        *packets += 1;
-        *delays += delay;
-        self.situations[finished.situation.index()] += 1;
-        self.last_arrival = arrived;
+        self.latest.push(Entry::new(finished));
         self.now = finished.ended;
-        self.unread == self.read_after
+        self.latest.len() == self.read_after
+    }
+
+    /// Reads what is kept of the streams of `ahead`, so that it is in the processor's cache when they are finished.
+    /// Returns something that depends on it.
+    pub(super) fn touch(&self, ahead: &[Arrival]) -> u32 {
+        ahead.iter().fold(0, |sum, arrival| sum ^ self.streams[arrival.stream.index()].0 as u32)
     }
 
     /// Makes sure that the next read happens no later than when `packets` have been recorded in all.
@@ -80,11 +104,43 @@ impl Tally {
 
     /// Enters the latest packets into the statistics; `present` further packets are in the system.
     pub(super) fn read(&mut self, present: u64) {
-        let latest = &self.latest[..self.unread];
-        self.packets.extend(latest);
-        self.delays.extend(latest.iter().map(|quantities| quantities[DELAY]));
+        let mut latest = core::mem::take(&mut self.latest);
+        self.enter(&latest);
         self.backlog.push(present);
-        self.unread = 0;
+        latest.clear();
+        self.latest = latest;
+    }
+
+    /// Enters `entries` into the statistics. Each quantity has a loop of its own: the sums of one would wait for
+    /// those of another.
+    #[inline]
+    fn enter(&mut self, entries: &[Entry]) {
+        let mut last = self.last_arrival;
+        self.packets.extend(entries.iter().map(|entry| {
+            let gap = entry.arrived - core::mem::replace(&mut last, entry.arrived);
+            [entry.delay, entry.service, gap]
+        }));
+        self.last_arrival = last;
+        self.delays.extend(entries.iter().map(|entry| entry.delay));
+        for entry in entries {
+            let (packets, delays) = &mut self.streams[entry.stream as usize];
+            *packets += 1;
+            *delays += entry.delay;
+            self.situations[usize::from(entry.situation)] += 1;
+        }
+    }
+
+    /// Enters packets whose times are known before they are finished. The work that is left then amounts to
+    /// `present` packets.
+    pub(super) fn enter_settled(&mut self, entries: &[Entry]) {
+        self.enter(entries);
+        let ends = entries.iter().map(|entry| entry.arrived + entry.delay);
+        self.now = Nanos(ends.fold(self.now.0, |latest, end| if end > latest { end } else { latest }));
+    }
+
+    /// Notes how many packets the system holds.
+    pub(super) fn observe_backlog(&mut self, present: u64) {
+        self.backlog.push(present);
     }
 
     /// Packets that have entered the statistics.
@@ -125,6 +181,7 @@ impl Tally {
             warmup: steady.warmup,
             packets,
             ended,
+            extensions: ExtensionFigures::default(),
         }
     }
 }

@@ -75,7 +75,7 @@ impl Tally {
 
     /// Enters the latest requests into the statistics.
     pub(super) fn read(&mut self, machine: &Machine) {
-        self.requests.extend(&self.latest);
+        self.requests.extend(self.latest.iter().copied());
         self.delays.extend(self.latest.iter().map(|quantities| quantities[DELAY]));
         self.latest.clear();
         let lag: f64 = machine.sources.iter().map(|source| source.next.lag(machine.now)).sum();

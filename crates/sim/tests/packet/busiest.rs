@@ -3,7 +3,9 @@
 use crate::listed::{finished, first};
 use crate::machines::{model, one_time};
 use warmcore_costs::Profile;
-use warmcore_scenario::{Effects, PacketScenario, Parallelism, ProcessorPolicy, Scheduling, Stacks, Traffic};
+use warmcore_scenario::{
+    Effects, Extensions, PacketScenario, Parallelism, ProcessorPolicy, Scheduling, Stacks, Traffic,
+};
 use warmcore_sim::packet::{Finished, Shape, SimulatedHost, highest_rate};
 use warmcore_units::{Estimate, Nanos, PerSecond};
 use warmcore_workload::{Key, Popularity};
@@ -109,6 +111,7 @@ fn longest_delay(approach: Parallelism, policy: ProcessorPolicy, load: f64) -> N
         scheduling: scenario.scheduling,
         model: &model(&profile, approach, PROCESSORS),
         effects: Effects::NONE,
+        extensions: Extensions::NONE,
         key,
     };
     let mut arrivals = scenario.traffic.generated().unwrap().source(capacity * load, key).unwrap();

@@ -8,7 +8,7 @@ use proptest::sample::select;
 use warmcore_costs::profile::Measured;
 use warmcore_costs::{ExecutionModel, Profile, Situation};
 use warmcore_scenario::{
-    Effects, Organisation, Parallelism, ProcessorPolicy, QueueRule, Scheduling, ThreadOrder,
+    Effects, Extensions, Organisation, Parallelism, ProcessorPolicy, QueueRule, Scheduling, ThreadOrder,
 };
 use warmcore_sim::packet::{Shape, SimulatedHost};
 use warmcore_units::{Nanos, StreamId};
@@ -52,7 +52,14 @@ impl Case {
 
     pub(crate) fn host<'m>(&self, model: &'m ExecutionModel) -> SimulatedHost<'m> {
         let key = Key { seed: self.seed, point: 0, replication: 0 };
-        SimulatedHost { shape: self.shape, scheduling: self.scheduling, model, effects: self.effects, key }
+        SimulatedHost {
+            shape: self.shape,
+            scheduling: self.scheduling,
+            model,
+            effects: self.effects,
+            extensions: Extensions::NONE,
+            key,
+        }
     }
 }
 

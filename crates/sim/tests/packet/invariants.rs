@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use std::collections::BTreeMap;
 use warmcore_costs::Profile;
-use warmcore_scenario::{Effects, Parallelism, ProcessorPolicy, QueueRule, Scheduling};
+use warmcore_scenario::{Effects, Extensions, Parallelism, ProcessorPolicy, QueueRule, Scheduling};
 use warmcore_sim::packet::{Finished, Outcome, Precision, Shape, SimulatedHost, run};
 use warmcore_units::{Nanos, PerSecond};
 use warmcore_workload::{Arrival, Arrivals, Key, Poisson};
@@ -133,7 +133,7 @@ proptest! {
             let arrivals = first(&mut Poisson::new(PerSecond(rate), 6, key).expect("a rate"), 300);
             let scheduling = Scheduling { policy, ..Scheduling::default() };
             let shape = Shape { processors: 4, streams: 6, stacks: 1 };
-            let host = SimulatedHost { shape, scheduling, model: &model, effects: Effects::NONE, key };
+            let host = SimulatedHost { shape, scheduling, model: &model, effects: Effects::NONE, extensions: Extensions::NONE, key };
             names_of_finished(&finished(&host, &arrivals))
         }).into_iter();
         let one = seen.next();
@@ -166,8 +166,14 @@ fn outcome(policy: ProcessorPolicy, pieces: bool) -> Outcome {
     let key = Key { seed: 5, point: 1, replication: 2 };
     let model = model(&Profile::sgi_challenge_xl(), Parallelism::Locking, 8);
     let scheduling = Scheduling { policy, ..Scheduling::default() };
-    let host =
-        SimulatedHost { shape: Shape::square(8), scheduling, model: &model, effects: Effects::NONE, key };
+    let host = SimulatedHost {
+        shape: Shape::square(8),
+        scheduling,
+        model: &model,
+        effects: Effects::NONE,
+        extensions: Extensions::NONE,
+        key,
+    };
     let precision = Precision { relative: f64::MIN_POSITIVE, max_packets: 50_000, mean_gap: None };
     let source = Poisson::new(RATE, 8, key).expect("a rate");
     if pieces {
@@ -198,8 +204,14 @@ fn outcomes_agree_with_littles_law() {
     let key = Key { seed: 7, point: 0, replication: 0 };
     let model = model(&Profile::sgi_challenge_xl(), Parallelism::Locking, 8);
     let scheduling = Scheduling { policy: ProcessorPolicy::Mru, ..Scheduling::default() };
-    let host =
-        SimulatedHost { shape: Shape::square(8), scheduling, model: &model, effects: Effects::NONE, key };
+    let host = SimulatedHost {
+        shape: Shape::square(8),
+        scheduling,
+        model: &model,
+        effects: Effects::NONE,
+        extensions: Extensions::NONE,
+        key,
+    };
     let arrivals = first(&mut Poisson::new(RATE, 8, key).expect("a rate"), 100_000);
     let packets = finished(&host, &arrivals);
     let precision = Precision { relative: f64::MIN_POSITIVE, max_packets: u64::MAX, mean_gap: None };

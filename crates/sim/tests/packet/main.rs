@@ -8,17 +8,27 @@
 //! | [`recursion`] | the recursions of Lindley and of Kiefer and Wolfowitz, packet by packet |
 //! | [`theory`] | queueing theory: how often intervals contain the exact value |
 //! | [`invariants`] | properties that hold whatever the costs are |
+//! | [`extensions`] | queueing theory: service times that vary, limits, priorities, closed loops, speeds |
+//! | [`own`] | models of one's own, through the front door |
+//! | [`limit`] | the highest rate within a limit of the delay, in theory |
+//! | [`observed`] | what is observed besides: quantiles, streams, time series, events |
+//! | [`settled`] | the event queue, packet by packet, of hosts that need none |
 //! | [`steady`] | the verdict on a point: saturated, near capacity, precise, or not known |
 //! | [`scale`] | the same, on a thousand processors with a million streams |
 
 mod busiest;
 mod cases;
 mod execution;
+mod extensions;
 mod invariants;
+mod limit;
 mod listed;
 mod machines;
+mod observed;
 mod oracle;
+mod own;
 mod recursion;
 mod scale;
+mod settled;
 mod steady;
 mod theory;

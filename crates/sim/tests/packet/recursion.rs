@@ -11,7 +11,7 @@ use crate::machines::{model, one_time};
 use proptest::prelude::*;
 use proptest::sample::select;
 use warmcore_policy::assignment::hashed;
-use warmcore_scenario::{Effects, Parallelism, ProcessorPolicy, Scheduling};
+use warmcore_scenario::{Effects, Extensions, Parallelism, ProcessorPolicy, Scheduling};
 use warmcore_sim::packet::{Shape, SimulatedHost};
 use warmcore_units::{Nanos, StreamId};
 use warmcore_workload::{Arrival, Direction, Key};
@@ -68,7 +68,10 @@ pub(crate) fn simulated(
     let effects = Effects { checksum_ns_per_byte: FOR_A_BYTE, ..Effects::NONE };
     let scheduling = Scheduling { approach, policy, ..Scheduling::default() };
     let key = Key { seed, point: 0, replication: 0 };
-    let packets = finished(&SimulatedHost { shape, scheduling, model: &model, effects, key }, arrivals);
+    let packets = finished(
+        &SimulatedHost { shape, scheduling, model: &model, effects, extensions: Extensions::NONE, key },
+        arrivals,
+    );
     in_order(
         packets.iter().map(|packet| (packet.packet.arrived.0, (packet.started - packet.packet.arrived).0)),
     )

@@ -5,7 +5,7 @@ use crate::listed::{finished, first};
 use crate::machines::{model, one_time};
 use crate::recursion::{customers, in_order, recursion, simulated};
 use std::collections::HashSet;
-use warmcore_scenario::{Effects, Parallelism, ProcessorPolicy, QueueRule, Scheduling};
+use warmcore_scenario::{Effects, Extensions, Parallelism, ProcessorPolicy, QueueRule, Scheduling};
 use warmcore_sim::packet::{Shape, SimulatedHost};
 use warmcore_units::{Nanos, PerSecond};
 use warmcore_workload::{Arrival, Key, Poisson};
@@ -52,6 +52,7 @@ fn every_way_to_run_them_finishes_all() {
                     scheduling,
                     model: &model,
                     effects: Effects::NONE,
+                    extensions: Extensions::NONE,
                     key: KEY,
                 };
                 let packets = finished(&host, &arrivals);

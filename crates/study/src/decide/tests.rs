@@ -6,7 +6,7 @@ use rand_distr::{Distribution, StandardNormal};
 use warmcore_costs::Approach;
 use warmcore_scenario::ProcessorPolicy;
 use warmcore_sim::packet::outcome::{DelayQuantiles, Ended, Fairness};
-use warmcore_sim::packet::{Capacity, Outcome};
+use warmcore_sim::packet::{Capacity, ExtensionFigures, Outcome};
 use warmcore_units::Nanos;
 use warmcore_workload::{Key, Purpose};
 
@@ -33,6 +33,7 @@ fn outcome(micros: f64) -> Outcome {
         warmup: 0,
         packets: 1,
         ended: Ended::Precise,
+        extensions: ExtensionFigures::default(),
     }
 }
 

@@ -8,7 +8,7 @@ use warmcore_scenario::document::Checked;
 use warmcore_scenario::{Parallelism, ProcessorPolicy, RunLength, Stacks, TrafficError};
 
 fn request(axes: Axes) -> Request {
-    let run = RunLength { precision: 0.1, max_packets: 20_000, replications: 1 };
+    let run = RunLength { precision: 0.1, max_packets: 20_000, ..RunLength::default() };
     Request { schema: Request::SCHEMA, axes, scenario: PacketScenario { run, ..PacketScenario::default() } }
 }
 

@@ -3,6 +3,7 @@
 use super::streams::{Datagrams, Streams};
 use super::{Record, Records, TraceError, Truncation, flow, records};
 use crate::arrivals::{Arrival, Arrivals, ImpossibleArrivals};
+use crate::popularity::MAX_STREAMS;
 use core::fmt;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -75,6 +76,30 @@ impl Trace {
             cut,
         };
         Ok(Self { packets: arrivals, capture })
+    }
+
+    /// A trace of these packets, at times since its start.
+    ///
+    /// # Errors
+    /// If there are none, a time comes before the one in front of it or is no number, or a stream's number is above
+    /// [`MAX_STREAMS`].
+    pub fn from_arrivals(arrivals: Vec<Arrival>) -> Result<Self, Fault> {
+        let Some(last_stream) = arrivals.iter().map(|arrival| arrival.stream.0).max() else {
+            return Err(Fault::new("arrivals", "empty", "at least one packet"));
+        };
+        let mut before = Nanos::ZERO;
+        for (index, arrival) in arrivals.iter().enumerate() {
+            if !(arrival.at >= before && arrival.at < Nanos::INFINITY) {
+                let expected = "times in ascending order, from 0";
+                return Err(Fault::new(format!("arrivals.times.{index}"), arrival.at.0, expected));
+            }
+            before = arrival.at;
+        }
+        if last_stream >= MAX_STREAMS {
+            return Err(Fault::new("arrivals.streams", last_stream, format!("numbers below {MAX_STREAMS}")));
+        }
+        let capture = Capture { packets: arrivals.len(), streams: last_stream + 1, not_ip: 0, cut: None };
+        Ok(Self { packets: arrivals.into(), capture })
     }
 
     /// How many packets it has, at least 1.

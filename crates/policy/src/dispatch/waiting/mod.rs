@@ -4,12 +4,17 @@
 //! |---|---|---|
 //! | [`PacketQueues`] | Locking and Hybrid, first come first served | packets |
 //! | [`StreamQueue`] | the same, with the stream just processed first | packets |
+//! | [`ClassQueues`] | the same, with classes of streams and with limits | packets |
 //! | [`StackQueues`] | IPS | stacks that have a packet but no processor |
 
+mod chains;
+mod classes;
 mod packets;
 mod stacks;
 mod streams;
 
+pub use chains::Chains;
+pub use classes::{ClassQueues, QueueLimit, QueueRules};
 pub use packets::PacketQueues;
 pub use stacks::StackQueues;
 pub use streams::StreamQueue;
@@ -19,7 +24,7 @@ use crate::assignment::{hashed, in_turn};
 use crate::policy::Queues;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
-use warmcore_units::{CpuId, StackId};
+use warmcore_units::{CpuId, StackId, StreamId};
 
 /// Numbers of processors, streams and stacks, and how they are assigned to each other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -62,14 +67,20 @@ impl Layout {
     }
 }
 
+/// Jobs of a queue that [`Waiting::touch_next`] touches.
+pub const AHEAD: usize = 16;
+
 /// The jobs that wait for service.
-pub trait Waiting: Send {
+pub trait Waiting: Send + 'static {
     /// What waits.
     type Job: Job;
 
     /// Whether a job holds its stack until its end is reported. If so, a processor must report the end
     /// before it continues with another stack.
     const HOLDS_STACK: bool = false;
+
+    /// Whether a queue may be [full](Self::is_full). A job is then admitted at once.
+    const LIMITED: bool = false;
 
     /// Empty, with the queues that the policy asks for.
     fn new(layout: &Layout, queues: Queues) -> Self;
@@ -80,9 +91,28 @@ pub trait Waiting: Send {
     /// The processor to which `job` is assigned.
     fn home(&self, job: &Self::Job) -> CpuId;
 
+    /// Reads what is kept of `stream`, so that it is in the processor's cache when its next job arrives. Returns
+    /// something that depends on it.
+    fn touch(&self, stream: StreamId) -> u32 {
+        let _ = stream;
+        0
+    }
+
+    /// Calls `touch` with the next [`AHEAD`] jobs in the queue of `at`. Returns something that depends on what it returned.
+    fn touch_next(&self, at: CpuId, touch: impl Fn(&Self::Job) -> u32) -> u32 {
+        let _ = (at, touch);
+        0
+    }
+
     /// Handles the arrival of `job`: returns it if it may start as soon as a processor is free, and
     /// otherwise stores it where it waits.
     fn admit(&mut self, job: Self::Job) -> Option<Self::Job>;
+
+    /// Whether no further job may wait in the queue of `at`.
+    fn is_full(&self, at: CpuId) -> bool {
+        let _ = at;
+        false
+    }
 
     /// Appends an admitted job to the queue of `at`.
     fn enqueue(&mut self, job: Self::Job, at: CpuId);
@@ -126,6 +156,11 @@ impl<J> FifoQueues<J> {
     #[inline]
     fn is_empty(&self, queue: CpuId) -> bool {
         self.queues[queue.index()].is_empty()
+    }
+
+    fn touch_next(&self, queue: CpuId, touch: impl Fn(&J) -> u32) -> u32 {
+        let queue = &self.queues[queue.index()];
+        queue.range(..AHEAD.min(queue.len())).fold(0, |sum, job| sum ^ touch(job))
     }
 
     #[inline]

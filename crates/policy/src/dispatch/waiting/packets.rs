@@ -57,6 +57,15 @@ impl<J: Job> Waiting for PacketQueues<J> {
     }
 
     #[inline]
+    fn touch(&self, stream: StreamId) -> u32 {
+        self.places.home(stream).0
+    }
+
+    fn touch_next(&self, at: CpuId, touch: impl Fn(&J) -> u32) -> u32 {
+        self.queues.touch_next(at, touch)
+    }
+
+    #[inline]
     fn admit(&mut self, job: J) -> Option<J> {
         Some(job)
     }

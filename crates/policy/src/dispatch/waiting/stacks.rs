@@ -1,11 +1,11 @@
 //! Packets that wait for a stack, which one processor at a time works on.
 
-use super::{FifoQueues, Layout, Waiting};
+use super::{Chains, FifoQueues, Layout, Waiting};
 use crate::dispatch::Job;
 use crate::policy::Queues;
-use alloc::collections::VecDeque;
+use alloc::vec;
 use alloc::vec::Vec;
-use warmcore_units::{CpuId, StackId};
+use warmcore_units::{CpuId, StackId, StreamId};
 
 /// Queues of stacks that each work on one packet at a time. Packets wait at their stack, and a stack that
 /// has a packet but no processor waits in a queue. A processor stays with its stack while packets wait
@@ -16,22 +16,12 @@ pub struct StackQueues<J> {
     stack_of: Vec<u32>,
     /// The home of each stack.
     homes: Vec<u32>,
-    stacks: Vec<Stack<J>>,
+    /// Whether a packet of each stack is in service or waits for a processor.
+    busy: Vec<bool>,
+    /// The packets that wait for each stack.
+    backlogs: Chains<J>,
     /// The first packet of each stack that waits for a processor.
     queues: FifoQueues<J>,
-}
-
-#[derive(Clone, Debug)]
-struct Stack<J> {
-    /// Whether one of its packets is in service or waits for a processor.
-    busy: bool,
-    backlog: VecDeque<J>,
-}
-
-impl<J> Default for Stack<J> {
-    fn default() -> Self {
-        Self { busy: false, backlog: VecDeque::new() }
-    }
 }
 
 impl<J: Job> StackQueues<J> {
@@ -49,7 +39,8 @@ impl<J: Job> Waiting for StackQueues<J> {
         Self {
             stack_of: layout.stacks_of_streams(),
             homes: layout.homes_of_stacks(),
-            stacks: (0..layout.stacks).map(|_| Stack::default()).collect(),
+            busy: vec![false; layout.stacks as usize],
+            backlogs: Chains::new(layout.stacks),
             queues: FifoQueues::new(layout.processors, queues),
         }
     }
@@ -65,14 +56,26 @@ impl<J: Job> Waiting for StackQueues<J> {
     }
 
     #[inline]
+    fn touch(&self, stream: StreamId) -> u32 {
+        let stack = self.stack_of[stream.index()];
+        let index = stack as usize;
+        self.homes[index] ^ u32::from(self.busy[index]) ^ u32::from(self.backlogs.is_empty(index))
+    }
+
+    fn touch_next(&self, at: CpuId, touch: impl Fn(&J) -> u32) -> u32 {
+        self.queues.touch_next(at, |job| {
+            let stack = self.stack_of(job);
+            touch(job) ^ u32::from(self.busy[stack]) ^ u32::from(self.backlogs.is_empty(stack))
+        })
+    }
+
+    #[inline]
     fn admit(&mut self, job: J) -> Option<J> {
         let stack = self.stack_of(&job);
-        let stack = &mut self.stacks[stack];
-        if stack.busy {
-            stack.backlog.push_back(job);
+        if core::mem::replace(&mut self.busy[stack], true) {
+            self.backlogs.push(stack, job);
             return None;
         }
-        stack.busy = true;
         Some(job)
     }
 
@@ -84,21 +87,20 @@ impl<J: Job> Waiting for StackQueues<J> {
     #[inline]
     fn next_of_stack(&mut self, finished: &J) -> Option<J> {
         let stack = self.stack_of(finished);
-        let stack = &mut self.stacks[stack];
-        let next = stack.backlog.pop_front();
-        stack.busy = next.is_some();
+        let next = self.backlogs.pop(stack);
+        self.busy[stack] = next.is_some();
         next
     }
 
     #[inline]
     fn prefetch_of_stack(&mut self, running: &J) -> Option<J> {
         let stack = self.stack_of(running);
-        self.stacks[stack].backlog.pop_front()
+        self.backlogs.pop(stack)
     }
 
     #[inline]
     fn passes(&self, _cpu: CpuId, job: &J, stack: StackId) -> bool {
-        self.stack_of(job) == stack.index() && self.stacks[stack.index()].backlog.is_empty()
+        self.stack_of(job) == stack.index() && self.backlogs.is_empty(stack.index())
     }
 
     #[inline]

@@ -6,7 +6,7 @@ use crate::dispatch::Job;
 use crate::policy::Queues;
 use alloc::vec;
 use alloc::vec::Vec;
-use warmcore_units::{CpuId, StackId};
+use warmcore_units::{CpuId, StackId, StreamId};
 
 /// One queue for all processors. A processor first takes a packet of the stream it has just processed,
 /// whose session lines it still holds.
@@ -97,6 +97,11 @@ impl<J: Job> Waiting for StreamQueue<J> {
     #[inline]
     fn home(&self, job: &J) -> CpuId {
         self.places.home(job.stream())
+    }
+
+    #[inline]
+    fn touch(&self, stream: StreamId) -> u32 {
+        self.places.home(stream).0 ^ self.streams[stream.index()].first
     }
 
     #[inline]

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use statrs::distribution::{Binomial, DiscreteCDF};
 use std::ops::RangeInclusive;
 use warmcore_costs::Profile;
-use warmcore_scenario::{Effects, Parallelism, ProcessorPolicy, Scheduling};
+use warmcore_scenario::{Effects, Extensions, Parallelism, ProcessorPolicy, Scheduling};
 use warmcore_sim::packet::{Outcome, Precision, Shape, SimulatedHost, run};
 use warmcore_units::{Estimate, PerSecond};
 use warmcore_workload::{Batch, Key, Marks, Poisson, Popularity};
@@ -47,6 +47,7 @@ impl Queue {
             scheduling: Scheduling { approach: self.approach, policy: self.policy, ..Scheduling::default() },
             model: &model,
             effects: Effects { checksum_ns_per_byte: 1.0, ..Effects::NONE },
+            extensions: Extensions::NONE,
             key,
         };
         let marks = Marks::new(self.servers, Popularity::Uniform, self.batch, key).expect("streams");

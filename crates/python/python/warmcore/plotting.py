@@ -1,0 +1,185 @@
+"""Drawing with matplotlib, in the colours of the report."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from ._optional import optional
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from .result import Result
+
+__all__ = ["COLOURS", "STYLE", "draw", "plot"]
+
+#: The colours of the report's series. They can be told apart without colour vision.
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#b8568f", "#222222", "#e69f00", "#56b4e9")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+DASHES = ("-", "--", ":", "-.")
+HATCHES = ("", "///", "...", "xxx")
+
+#: The report's style, for ``matplotlib.rc_context``.
+STYLE = {
+    "axes.edgecolor": "#8798a8",
+    "axes.labelcolor": "#46566a",
+    "axes.titlecolor": "#1b2733",
+    "axes.titlelocation": "left",
+    "axes.titleweight": "bold",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#e3e8ed",
+    "xtick.color": "#46566a",
+    "ytick.color": "#46566a",
+    "legend.frameon": False,
+    "figure.figsize": (8.0, 4.5),
+    "figure.constrained_layout.use": True,
+}
+
+
+def draw(chart: dict[str, Any], *, view: int | None = None, ax: Any = None) -> Figure:
+    """Draws a chart of the report; its half-widths are bars, or a band along a curve."""
+    matplotlib = optional("matplotlib", "plot")
+    shown = chart["views"][_first(chart) if view is None else view]
+    with matplotlib.rc_context(STYLE):
+        axes = ax if ax is not None else _axes()
+        visible = [series for series in shown["series"] if not series["hidden"]]
+        for place, series in enumerate(visible):
+            _series(axes, chart, series, place, len(visible))
+        for region in shown["regions"]:
+            axes.axvspan(region["from"], region["to"], color="#f1f4f8", zorder=0)
+        for mark in shown["marks"]:
+            line = axes.axvline if mark["axis"] == "x" else axes.axhline
+            line(mark["at"], color="#a33c00", linestyle=":", linewidth=1)
+        _axis(axes, "x", chart["x"])
+        _axis(axes, "y", chart["y"])
+        axes.set_title(chart["title"])
+        if len(visible) > 1:
+            axes.legend()
+    figure: Figure = axes.figure
+    return figure
+
+
+def plot(results: Iterable[Result], *, y: str = "delay", x: str = "rate_per_s", by: str | None = None, ax: Any = None) -> Figure:
+    """Draws a figure of several results against a field of their scenarios, half-widths as bars. Needs ``warmcore[plot]``.
+
+    Args:
+        results: What :func:`warmcore.simulate` returned.
+        y: The name of a figure; results without it, such as the delay of a saturated host, are left out.
+        x: The dotted path of a number in the scenario.
+        by: The dotted path of a field: a line for each of its values.
+        ax: Axes to draw into; a figure of its own otherwise.
+    """
+    lines: dict[str, list[dict[str, Any]]] = {}
+    unit = ""
+    for result in results:
+        figure = result[y]
+        if figure is None:
+            continue
+        unit = figure.unit
+        name = y if by is None else str(_field(result, by))
+        lines.setdefault(name, []).append(_point(_field(result, x), figure))
+    ordered = {name: sorted(points, key=lambda point: float(point["x"])) for name, points in lines.items()}
+    return draw(_chart(f"{y} by {x}", x, "", y, unit, [_named(name, points, "line") for name, points in ordered.items()]), ax=ax)
+
+
+def bars(title: str, label: str, unit: str, names: list[str], series: dict[str, list[Any]], ax: Any = None) -> Figure:
+    """Draws bars: for each of ``names`` an estimate, or nothing, of each series."""
+    drawn = [
+        _named(name, [_point(place, one) for place, one in enumerate(values) if one is not None], "bars")
+        for name, values in series.items()
+    ]
+    chart = _chart(title, "", "", label, unit, drawn)
+    chart["x"]["scale"] = {"categories": names}
+    return draw(chart, ax=ax)
+
+
+def _field(result: Result, path: str) -> Any:
+    value: Any = result.scenario.to_dict()
+    for name in path.split("."):
+        value = value[int(name)] if isinstance(value, list) else value[name]
+    return value
+
+
+def _point(x: Any, figure: Any) -> dict[str, Any]:
+    scale = {"ns": 1e-9, "ms": 1e-3}.get(figure.unit, 1.0)
+    half = None if figure.half_width is None else figure.half_width * scale
+    return {"x": x, "y": {"mean": figure.mean * scale, "half_width": half}}
+
+
+def _named(name: str, points: list[dict[str, Any]], style: str) -> dict[str, Any]:
+    return {"name": name, "group": None, "style": style, "look": None, "hidden": False, "emphasised": False, "points": points}
+
+
+def _chart(title: str, x: str, x_unit: str, y: str, y_unit: str, series: list[dict[str, Any]]) -> dict[str, Any]:
+    def axis(label: str, unit: str) -> dict[str, Any]:
+        # Times are in seconds here, with a metric prefix.
+        shown = "s" if unit in ("ns", "ms", "s") else unit
+        return {"label": label, "unit": {"symbol": shown, "prefixed": shown == "s"}, "scale": "linear"}
+
+    view = {"picks": [], "series": series, "regions": [], "marks": []}
+    return {"title": title, "x": axis(x, x_unit), "y": axis(y, y_unit), "choices": [], "views": [view]}
+
+
+def _axes() -> Any:
+    # A figure without pyplot's state: nothing to close, and notebooks show what a cell returns.
+    figure = optional("matplotlib.figure", "plot").Figure()
+    optional("matplotlib.backends.backend_agg", "plot").FigureCanvasAgg(figure)
+    return figure.add_subplot()
+
+
+def _first(chart: dict[str, Any]) -> int:
+    initial = [choice["initial"] for choice in chart["choices"]]
+    picks = [view["picks"] for view in chart["views"]]
+    return picks.index(initial) if initial in picks else 0
+
+
+def _series(axes: Any, chart: dict[str, Any], series: dict[str, Any], place: int, among: int) -> None:
+    look = series["look"] or {"colour": place, "pattern": place // len(COLOURS)}
+    colour = COLOURS[look["colour"] % len(COLOURS)]
+    name = f"{series['group']}: {series['name']}" if series["group"] else series["name"]
+    x = [point["x"] for point in series["points"]]
+    y = [point["y"]["mean"] for point in series["points"]]
+    half = [_half(point["y"]) for point in series["points"]]
+    width = 2.5 if series["emphasised"] else 1.5
+    dash = DASHES[look["pattern"] % len(DASHES)]
+    if series["style"] == "bars":
+        each = 0.8 / among
+        x = [one + (place - (among - 1) / 2) * each for one in x]
+        hatch = HATCHES[look["pattern"] % len(HATCHES)]
+        axes.bar(x, y, each, yerr=half, color=colour, hatch=hatch, edgecolor="white", label=name, capsize=2)
+    elif series["style"] == "curve":
+        axes.plot(x, y, dash, color=colour, linewidth=width, label=name)
+        band = [[value + sign * one for value, one in zip(y, half, strict=True)] for sign in (-1, 1)]
+        axes.fill_between(x, *band, color=colour, alpha=0.15, linewidth=0)
+    else:
+        marker = MARKERS[look["colour"] % len(MARKERS)]
+        line = dash if series["style"] == "line" else "none"
+        axes.errorbar(
+            x, y, yerr=half, marker=marker, linestyle=line, color=colour, linewidth=width, markersize=5, capsize=2, label=name
+        )
+
+
+def _half(estimate: dict[str, Any]) -> float:
+    half = estimate.get("half_width")
+    # What is not known has no bar.
+    return half if half is not None and math.isfinite(half) else 0.0
+
+
+def _axis(axes: Any, which: str, axis: dict[str, Any]) -> None:
+    unit = axis["unit"]["symbol"]
+    getattr(axes, f"set_{which}label")(f"{axis['label']} ({unit})" if unit else axis["label"])
+    scale = axis["scale"]
+    if scale == "log":
+        getattr(axes, f"set_{which}scale")("log")
+    elif isinstance(scale, dict):
+        names = scale["categories"]
+        getattr(axes, f"set_{which}ticks")(range(len(names)), names)
+    if axis["unit"]["prefixed"] and not isinstance(scale, dict):
+        formatter = optional("matplotlib.ticker", "plot").EngFormatter(unit=unit)
+        getattr(axes, f"{which}axis").set_major_formatter(formatter)
+        getattr(axes, f"set_{which}label")(axis["label"])

@@ -1,0 +1,43 @@
+"""Policies written in Python, for exploration: what a policy is asked, what it answers.
+
+A policy in Python costs a microsecond or two for each packet, a hundred times what one in Rust costs. Write the one that
+you keep in Rust: see the book's page *A policy of your own*.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar, Literal
+
+from ._native import Found, Request, Run, View, Wait
+
+__all__ = ["Found", "Policy", "Request", "Run", "View", "Wait"]
+
+
+class Policy(ABC):
+    """A rule that chooses a processor for each packet.
+
+    A subclass says in :meth:`place` where a packet that has just arrived goes. Each run begins with a deep copy of the
+    policy as it was given; it may keep state. Draw random numbers from ``request.random``, which comes from the
+    scenario's seed: so the same scenario gives the same figures.
+
+    >>> class LowestIdle(wc.Policy):
+    ...     def place(self, request, view):
+    ...         idle = view.idle
+    ...         return wc.Run(idle[0]) if idle else wc.Wait(request.home)
+    """
+
+    #: Where packets wait: in one queue for all processors, whose first to finish takes its head; or in a queue for each.
+    queues: ClassVar[Literal["common", "per-processor"]] = "common"
+
+    @abstractmethod
+    def place(self, request: Request, view: View) -> Run | Wait:
+        """Decides where a packet that has just arrived goes.
+
+        Args:
+            request: The packet: its stream, home, and the processor that last wrote its session's lines.
+            view: The processors as they are now: which are idle, their loads, how many packets wait.
+
+        Returns:
+            ``wc.Run(cpu)`` on an idle processor, or ``wc.Wait(cpu)``. Anything else ends the run with an exception.
+        """

@@ -1,0 +1,121 @@
+"""What a finished sweep is: a data set of Parquet files, checked against its manifest."""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+import pathlib
+from typing import TYPE_CHECKING, Any
+
+from .. import _native
+from .._optional import optional
+from .engine import Times
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow  # type: ignore[import-untyped]
+    import pyarrow.dataset  # type: ignore[import-untyped]
+
+    from .grid import Grid
+
+_TYPES = {"float": "float64", "integer": "int64", "text": "string", "flag": "bool_"}
+
+
+class Sweep:
+    """A finished sweep: a row for each point of its grid.
+
+    The columns are the fields that were varied, then the figures with their half-widths; units are in the metadata of the
+    columns. Any tool that reads Parquet reads the folder.
+    """
+
+    #: What sweeping took; ``None`` of a data set that was opened.
+    times: Times | None
+
+    def __init__(self, path: str | os.PathLike[str], times: Times | None = None) -> None:
+        self.times = times
+        self._path = pathlib.Path(path)
+        self._manifest: dict[str, Any] = json.loads(_native.manifest(os.fspath(path)))
+
+    @property
+    def path(self) -> pathlib.Path:
+        """The folder."""
+        return self._path
+
+    @property
+    def manifest(self) -> dict[str, Any]:
+        """What the data set says of itself: version, grid, columns with their units, files with their checksums."""
+        return json.loads(json.dumps(self._manifest))  # type: ignore[no-any-return]
+
+    @property
+    def grid(self) -> Grid:
+        """The grid."""
+        from .grid import Grid
+
+        return Grid.from_toml(self._path / "_grid.toml")
+
+    @property
+    def units(self) -> dict[str, str]:
+        """The unit of each column that has one."""
+        return {column["name"]: column["unit"] for column in self._manifest["columns"] if column["unit"]}
+
+    def __len__(self) -> int:
+        return int(self._manifest["rows"])
+
+    @property
+    def dataset(self) -> pyarrow.dataset.Dataset:
+        """The files as a data set of PyArrow, from which filters read only what they need."""
+        arrow, dataset = optional("pyarrow", "pandas"), optional("pyarrow.dataset", "pandas")
+        by = self._manifest["partition_by"]
+        partitioning = None
+        if by is not None:
+            partitioning = dataset.partitioning(arrow.schema([self._field(by)]), flavor="hive")
+        files = [str(self._path / part["file"]) for part in self._manifest["parts"]]
+        schema = arrow.schema([self._field(column["name"]) for column in self._manifest["columns"]])
+        return dataset.dataset(
+            files, schema=schema, format="parquet", partitioning=partitioning, partition_base_dir=str(self._path)
+        )
+
+    def _field(self, name: str) -> pyarrow.Field:
+        arrow = optional("pyarrow", "pandas")
+        column = next(column for column in self._manifest["columns"] if column["name"] == name)
+        halves = {f"{name}_half_width", f"{name.removeprefix('mean_')}_half_width"}
+        half = next((other["name"] for other in self._manifest["columns"] if other["name"] in halves), None)
+        metadata = {key: value for key, value in (("unit", column["unit"]), ("half_width", half)) if value}
+        return arrow.field(name, getattr(arrow, _TYPES[column["kind"]])(), metadata=metadata or None)
+
+    def to_arrow(self) -> pyarrow.Table:
+        """All rows as an Arrow table, file after file: in the grid's order, within each folder of a partition."""
+        return self.dataset.to_table()
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """All rows as a pandas frame."""
+        optional("pandas", "pandas")
+        frame: pandas.DataFrame = self.to_arrow().to_pandas()
+        return frame
+
+    def to_polars(self) -> polars.DataFrame:
+        """All rows as a polars frame."""
+        frame: polars.DataFrame = optional("polars", "polars").from_arrow(self.to_arrow())
+        return frame
+
+    def __repr__(self) -> str:
+        return f"<Sweep of {len(self):,} points in {self._path}>"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td>{html.escape(column['name'])}</td><td>{html.escape(column['unit'])}</td></tr>"
+            for column in self._manifest["columns"]
+        )
+        caption = f"{len(self):,} points in <code>{html.escape(str(self._path))}</code>"
+        return f'<table class="warmcore"><caption>{caption}</caption><tr><th>column</th><th>unit</th></tr>{rows}</table>'
+
+
+def open_dataset(path: str | os.PathLike[str]) -> Sweep:
+    """The finished sweep in a folder, whose files are all there and as they were written.
+
+    Raises:
+        DataSetError: There is none, it is not finished, was written in another version's form, or a file is damaged.
+    """
+    return Sweep(path)

@@ -1,0 +1,124 @@
+"""What is varied: a base scenario and the values of its fields."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from .. import _native
+from .._document import Scenario, plain
+
+#: A field by its dotted path, or several that vary together.
+Field = str | tuple[str, ...]
+
+#: The names of the models in a grid, by the kind of scenario.
+_MODELS = {"packet": "packet", "run-queue": "runqueue", "cluster": "cluster"}
+
+
+class Grid:
+    """Every combination of some fields' values, around one scenario.
+
+    >>> grid = wc.Grid(wc.PacketScenario(), {"traffic.streams": [8, 64], "load": [0.3, 0.6, 0.9], "seed": range(1, 11)})
+    >>> len(grid)
+    60
+
+    Points are in the order of an odometer: the last axis changes fastest. ``load`` is a fraction of what each combination of the
+    other fields keeps up with. Every point is checked here, before anything runs.
+
+    Args:
+        scenario: What all points have in common; a :class:`Scenario`, or its fields.
+        axes: The values of each field, by the field's dotted path. Fields that vary together are a tuple, and their values
+            tuples: ``{("processors", "stacks"): [(4, 4), (8, 8)]}``.
+        model: ``"packet"``, ``"run-queue"`` or ``"cluster"``, if ``scenario`` is a mapping.
+
+    Raises:
+        ScenarioError: A field is unknown, or a value cannot be used; the message names the nearest field and the point.
+        ProfileError: A profile cannot be read.
+    """
+
+    def __init__(
+        self,
+        scenario: Scenario | Mapping[str, Any],
+        axes: Mapping[Field, Iterable[Any]],
+        *,
+        model: str = "packet",
+    ) -> None:
+        kind = scenario.kind if isinstance(scenario, Scenario) else model
+        fields = _given(plain(scenario, "scenario"))
+        rows = [([field] if isinstance(field, str) else list(field), _rows(field, values)) for field, values in axes.items()]
+        text = _native.grid(_MODELS.get(kind, kind), json.dumps(fields), rows)
+        self._plan = _native.Plan(text)
+
+    @classmethod
+    def from_toml(cls, source: str | os.PathLike[str]) -> Grid:
+        """The grid in a file, or in a TOML text with a line end, as ``warmcore sweep grid`` reads it.
+
+        Raises:
+            ScenarioError: It cannot be read, or a point is impossible; the message names file, line and field.
+        """
+        made = object.__new__(cls)
+        is_text = isinstance(source, str) and "\n" in source
+        made._plan = _native.Plan(text=source) if is_text else _native.Plan(path=os.fspath(source))  # type: ignore[arg-type]
+        return made
+
+    def to_toml(self) -> str:
+        """The grid's document, with every value listed and every profile that it names: it means the same everywhere."""
+        return self._plan.text
+
+    @property
+    def identity(self) -> str:
+        """The checksum of the document: 32 hexadecimal digits."""
+        return self._plan.identity
+
+    @property
+    def fields(self) -> list[str]:
+        """The fields that are varied, the slowest first."""
+        return self._plan.fields
+
+    def __len__(self) -> int:
+        return len(self._plan)
+
+    def point(self, index: int) -> str:
+        """The point of this index, from 0, by what is varied: ``traffic.streams = 8, seed = 1``."""
+        return self._plan.point(_within(index, len(self)))
+
+    def scenario(self, index: int) -> Scenario:
+        """The scenario of the point of this index, from 0. With a load it has no rate."""
+        return Scenario.from_toml(self._plan.scenario(_within(index, len(self))) + "\n")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_restored, (self.to_toml(),))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Grid) and self.identity == other.identity
+
+    def __hash__(self) -> int:
+        return hash(self.identity)
+
+    def __repr__(self) -> str:
+        return f"<Grid of {len(self):,} points along {', '.join(self.fields) or 'nothing'}>"
+
+
+def _rows(field: Field, values: Iterable[Any]) -> str:
+    """JSON with a list of values for each point of the axis."""
+    listed = plain(list(values), field if isinstance(field, str) else ", ".join(field))
+    return json.dumps([[value] for value in listed] if isinstance(field, str) else listed)
+
+
+def _given(value: Any) -> Any:
+    """``value`` without the fields that nothing is given for: TOML has no null."""
+    if isinstance(value, Mapping):
+        return {name: _given(one) for name, one in value.items() if one is not None}
+    return [_given(one) for one in value] if isinstance(value, list) else value
+
+
+def _within(index: int, length: int) -> int:
+    if not -length <= index < length:
+        raise IndexError(f"point {index} of {length}")
+    return index % length
+
+
+def _restored(text: str) -> Grid:
+    return Grid.from_toml(text)

@@ -1,0 +1,50 @@
+//! Work without the interpreter's lock that Ctrl-C ends.
+
+use crate::failure::Failure;
+use pyo3::prelude::*;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
+
+/// How often signals are looked for.
+const GLANCE: Duration = Duration::from_millis(50);
+
+/// Does `work` on another thread while this one looks for signals; other threads of Python run meanwhile.
+///
+/// `work` is given a flag that is set when it shall end; then what it returns is dropped.
+///
+/// # Errors
+/// Those of `work`; [`Failure::Interrupted`] with what a signal's handler raised.
+pub(crate) fn interruptible<T: Send>(
+    py: Python<'_>,
+    work: impl FnOnce(Arc<AtomicBool>) -> Result<T, Failure> + Send,
+) -> Result<T, Failure> {
+    py.detach(|| {
+        let stop = Arc::new(AtomicBool::new(false));
+        let (done, result) = channel();
+        thread::scope(|scope| {
+            let flag = Arc::clone(&stop);
+            // Nobody waits any more if the interpreter is about to end.
+            scope.spawn(move || drop(done.send(work(flag))));
+            let mut raised = None;
+            loop {
+                match result.recv_timeout(GLANCE) {
+                    Ok(_) if raised.is_some() => return Err(Failure::Interrupted(raised)),
+                    Ok(result) => return result,
+                    Err(RecvTimeoutError::Timeout) if raised.is_none() => {
+                        raised = Python::attach(|py| py.check_signals()).err();
+                        stop.store(raised.is_some(), Ordering::Relaxed);
+                    }
+                    Err(RecvTimeoutError::Timeout) => {}
+                    Err(RecvTimeoutError::Disconnected) => {
+                        return Err(Failure::Broken(
+                            "the simulation ended by a panic: a defect of warmcore".to_owned(),
+                        ));
+                    }
+                }
+            }
+        })
+    })
+}

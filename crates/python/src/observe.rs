@@ -1,0 +1,57 @@
+//! Everything that can be observed of a point.
+
+use crate::document::AnyScenario;
+use crate::failure::{Class, Failure};
+use crate::figures::Said;
+use crate::interruptible::interruptible;
+use crate::profile::chosen;
+use crate::table::Table;
+use pyo3::prelude::*;
+use std::time::Instant;
+use warmcore_record::Columns;
+use warmcore_sim::packet::observe::Observations;
+use warmcore_sim::packet::{Observed, Point};
+use warmcore_study::observed::{NamedTable, tables};
+
+/// Simulates the packets of a JSON `document` and observes what the JSON `wanted` names; and the events of the first `events`
+/// packets, if there are any. Returns the figures as JSON, the point's table, and the tables by name.
+#[pyfunction]
+#[pyo3(signature = (document, wanted, events = 0, profile = None))]
+pub(crate) fn observe(
+    py: Python<'_>,
+    document: &str,
+    wanted: &str,
+    events: u64,
+    profile: Option<&str>,
+) -> PyResult<(String, Table, Vec<(String, Table)>)> {
+    let AnyScenario::Packet(scenario) = AnyScenario::from_json("packet", document)? else {
+        return Err(Failure::plain(Class::Scenario, "expected a scenario of packets").into());
+    };
+    let wanted: Observations = serde_json::from_str(wanted)
+        .map_err(|error| Failure::plain(Class::Other, format!("not observations: {error}")))?;
+    let costs = chosen(&scenario.profile, profile)?;
+    let began = Instant::now();
+    let (result, observed, trace) = interruptible(py, |stop| {
+        let traffic = scenario.traffic.open()?.stopped_by(stop);
+        let point = || Point::new(&scenario, &traffic, &costs);
+        // Without events, nothing is recorded.
+        let trace = (events > 0).then(|| point()?.events(events)).transpose()?;
+        let (result, observed) = match wanted.is_empty() {
+            true => (point()?.simulate()?, Observed::default()),
+            false => point()?.observe(&wanted)?,
+        };
+        Ok((result, observed, trace))
+    })?;
+    let Said { mut figures, table } = Said::of_point(&scenario, &result)?;
+    figures.set_wall_time(began.elapsed().as_secs_f64());
+    let broken = |error: &dyn std::fmt::Display| Failure::Broken(error.to_string());
+    let mut named = Vec::new();
+    for NamedTable { name, columns } in tables(&observed).map_err(|error| broken(&error))? {
+        named.push((name.to_owned(), Table::new(columns)?));
+    }
+    if let Some(trace) = trace {
+        let columns = Columns::new(trace.columns()).map_err(|error| broken(&error))?;
+        named.push(("events".to_owned(), Table::new(columns)?));
+    }
+    Ok((figures.to_json()?, Table::new(table)?, named))
+}

@@ -1,0 +1,265 @@
+//! Grids, their rows and their data sets: what the package `warmcore.sweeping` is made of.
+
+use crate::failure::{Class, Complaint, Failure};
+use pyo3::prelude::*;
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use warmcore_record::DataSet as Written;
+use warmcore_record::dataset::{Begin, DataSetError, Row, inspect};
+use warmcore_scenario::document::{self, DocumentError};
+use warmcore_scenario::grid::{AnyScenario, Axis, Grid};
+use warmcore_study::grid::order::order;
+use warmcore_study::grid::{Plan as Checked, PlanError, PointFailed};
+use warmcore_units::Fault;
+
+impl From<PlanError> for Failure {
+    fn from(error: PlanError) -> Self {
+        match error {
+            PlanError::Fault(fault) => fault.into(),
+            PlanError::Resolve(error) => Self::plain(Class::Profile, error),
+            PlanError::Partition { ref field, ref known } => {
+                let message = error.to_string();
+                let (field, expected) =
+                    (Some("partition_by".to_owned()), Some(format!("one of {known}; not {field}")));
+                Self::Unusable(Class::Sweep, Complaint { message, field, expected, ..Complaint::default() })
+            }
+            PlanError::Text(error) => Self::Broken(error.to_string()),
+        }
+    }
+}
+
+impl From<PointFailed> for Failure {
+    fn from(failed: PointFailed) -> Self {
+        match failed {
+            PointFailed::Fault(fault) => fault.into(),
+            PointFailed::Interrupted => Self::Interrupted(None),
+            other => Self::plain(Class::Sweep, other),
+        }
+    }
+}
+
+impl From<DataSetError> for Failure {
+    fn from(error: DataSetError) -> Self {
+        Self::plain(Class::DataSet, error)
+    }
+}
+
+/// The TOML of the grid of a JSON `scenario` along `axes`: each has its fields, and a JSON list with a row of values for each
+/// of its points.
+#[pyfunction]
+pub(crate) fn grid(model: &str, scenario: &str, axes: Vec<(Vec<String>, String)>) -> PyResult<String> {
+    let model = toml::Value::String(model.to_owned()).try_into().map_err(broken)?;
+    let scenario: serde_json::Value = serde_json::from_str(scenario).map_err(broken)?;
+    let table = toml::Table::try_from(&scenario).map_err(broken)?;
+    let axis = |(fields, rows): (Vec<String>, String)| -> Result<Axis, Failure> {
+        let rows: Vec<Vec<serde_json::Value>> = serde_json::from_str(&rows).map_err(broken)?;
+        let value = |value: serde_json::Value| {
+            let field = fields.join(", ");
+            let unfit = |_| {
+                Failure::from(Fault::new(&field, &value, "a number below 2^63, a text, a list or a table"))
+            };
+            toml::Value::try_from(&value).map_err(unfit)
+        };
+        let rows: Vec<Vec<toml::Value>> =
+            rows.into_iter().map(|row| row.into_iter().map(value).collect()).collect::<Result<_, _>>()?;
+        Ok(match &fields[..] {
+            [field] => Axis::new(field, rows.into_iter().flatten()),
+            _ => Axis::zipped(fields.clone(), rows),
+        })
+    };
+    let axes = axes.into_iter().map(axis).collect::<Result<_, _>>()?;
+    Ok(toml::to_string(&Grid::new(model, table, axes)).map_err(broken)?)
+}
+
+fn broken(error: impl ToString) -> Failure {
+    Failure::Broken(error.to_string())
+}
+
+/// A grid whose points can be simulated. Rows are the same bits wherever they are found.
+#[pyclass(frozen, module = "warmcore")]
+pub(crate) struct Plan {
+    plan: Checked,
+    stop: AtomicBool,
+}
+
+#[pymethods]
+impl Plan {
+    /// The plan of the grid in a TOML `text`, or in the file at `path`. A worker need not check what its client has checked.
+    #[new]
+    #[pyo3(signature = (text = None, path = None, checked = false))]
+    fn new(py: Python<'_>, text: Option<&str>, path: Option<PathBuf>, checked: bool) -> PyResult<Self> {
+        let plan = py.detach(|| {
+            let grid: Grid = match (text, path) {
+                (Some(text), None) => document::parse(text, "grid.toml".as_ref()).map_err(unfit)?,
+                (_, Some(path)) => document::read(&path).map_err(unfit)?,
+                (None, None) => {
+                    return Err(Failure::plain(Class::Scenario, "neither a text nor a path is given"));
+                }
+            };
+            let plan = if checked { Checked::unchecked(grid) } else { Checked::new(grid) };
+            Ok(plan?)
+        });
+        Ok(Self { plan: plan?, stop: AtomicBool::new(false) })
+    }
+
+    /// The grid's document, which stands for itself.
+    #[getter]
+    fn text(&self) -> &str {
+        self.plan.text()
+    }
+
+    /// The checksum of the document.
+    #[getter]
+    fn identity(&self) -> String {
+        self.plan.identity().to_string()
+    }
+
+    /// What is simulated.
+    #[getter]
+    fn model(&self) -> String {
+        self.plan.points().grid().model.to_string()
+    }
+
+    /// The fields that are varied.
+    #[getter]
+    fn fields(&self) -> Vec<String> {
+        self.plan.points().fields().map(ToOwned::to_owned).collect()
+    }
+
+    /// How many points there are.
+    fn __len__(&self) -> usize {
+        usize::try_from(self.plan.points().count()).unwrap_or(usize::MAX)
+    }
+
+    /// The point of this index in words.
+    fn point(&self, index: u64) -> String {
+        self.plan.points().in_words(index)
+    }
+
+    /// The TOML of the scenario of a point; the rate of one with a load is none of its own.
+    fn scenario(&self, index: u64) -> PyResult<String> {
+        let mut point = self.plan.points().get(index).map_err(Failure::from)?;
+        if let (Some(_), AnyScenario::Packet(scenario)) = (point.load, &mut point.scenario) {
+            scenario.rate_per_s = None;
+        }
+        Ok(point.scenario.to_toml().map_err(broken)?)
+    }
+
+    /// The rows of these points, one after the other, as texts for [`DataSet::add`].
+    fn rows(&self, py: Python<'_>, indices: Vec<u64>) -> PyResult<Vec<String>> {
+        let rows = py.detach(|| {
+            // One processor for each caller: whoever calls this has others for the other points.
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().map_err(broken)?;
+            pool.install(|| {
+                let row = |index| text(&self.plan.row(index, &self.stop)?);
+                indices.into_iter().map(row).collect::<Result<Vec<String>, Failure>>()
+            })
+        });
+        Ok(rows?)
+    }
+
+    /// Ends what [`Self::rows`] is at as soon as it can be, with `KeyboardInterrupt`; no more is begun.
+    fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+}
+
+fn unfit(error: DocumentError) -> Failure {
+    Failure::Unusable(Class::Scenario, Complaint::from(error))
+}
+
+/// A row as TOML, which keeps every bit of a number.
+fn text(row: &Row) -> Result<String, Failure> {
+    Ok(toml::Value::try_from(row).map_err(broken)?.to_string())
+}
+
+fn row(text: &str) -> Result<Row, Failure> {
+    #[derive(serde::Deserialize)]
+    struct Line {
+        row: Row,
+    }
+    let line: Line = toml::from_str(&format!("row = {text}")).map_err(broken)?;
+    Ok(line.row)
+}
+
+/// A data set that is being written.
+#[pyclass(frozen, module = "warmcore")]
+pub(crate) struct DataSet {
+    set: Mutex<Option<Written>>,
+}
+
+#[pymethods]
+impl DataSet {
+    /// Takes the folder at `path` for the rows of `plan`. `begin` is what to do about a data set that is there: "new" refuses
+    /// it, "resume" continues it, "anew" removes it.
+    #[new]
+    #[pyo3(signature = (plan, path, begin, partition_by = None))]
+    fn new(plan: &Plan, path: PathBuf, begin: &str, partition_by: Option<&str>) -> PyResult<Self> {
+        let begin = match begin {
+            "resume" => Begin::Resume,
+            "anew" => Begin::Anew,
+            _ => Begin::New,
+        };
+        let contents = plan.plan.contents(partition_by).map_err(Failure::from)?;
+        let set = Written::open(&path, contents, begin).map_err(Failure::from)?;
+        Ok(Self { set: Mutex::new(Some(set)) })
+    }
+
+    /// The points whose rows are not known, in the order in which to begin them, with the seconds that each may take.
+    fn missing(&self, py: Python<'_>, plan: &Plan) -> PyResult<Vec<(u64, f64)>> {
+        self.with(py, |set| Ok(order(&plan.plan, |index| set.knows(index))))
+    }
+
+    /// Adds rows by their points' indices.
+    fn add(&self, py: Python<'_>, rows: Vec<(u64, String)>) -> PyResult<()> {
+        self.with(py, |set| rows.iter().try_for_each(|(index, text)| Ok(set.add(*index, row(text)?)?)))
+    }
+
+    /// How many rows are known.
+    fn known(&self, py: Python<'_>) -> PyResult<u64> {
+        self.with(py, |set| Ok(set.known()))
+    }
+
+    /// How many parts are written, and of how many.
+    fn written(&self, py: Python<'_>) -> PyResult<(usize, usize)> {
+        self.with(py, |set| Ok(set.written()))
+    }
+
+    /// Marks it as whole; nothing can be added any more.
+    fn finish(&self, py: Python<'_>) -> PyResult<()> {
+        let set = self.taken();
+        py.detach(|| set.map(Written::finish).transpose()).map_err(Failure::from)?;
+        Ok(())
+    }
+
+    /// Gives the folder back.
+    fn close(&self) {
+        drop(self.taken());
+    }
+}
+
+impl DataSet {
+    fn taken(&self) -> Option<Written> {
+        self.set.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take()
+    }
+
+    fn with<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&Written) -> Result<T, Failure> + Send,
+    ) -> PyResult<T> {
+        let done = py.detach(|| {
+            let set = self.set.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            work(set.as_ref().ok_or_else(|| Failure::plain(Class::DataSet, "the data set is closed"))?)
+        });
+        Ok(done?)
+    }
+}
+
+/// The manifest, as JSON, of the finished data set in the folder at `path`, whose files are as they were written.
+#[pyfunction]
+pub(crate) fn manifest(py: Python<'_>, path: PathBuf) -> PyResult<String> {
+    let description = py.detach(|| inspect(&path)).map_err(Failure::from)?;
+    Ok(serde_json::to_string(&description).map_err(broken)?)
+}

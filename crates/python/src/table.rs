@@ -1,0 +1,136 @@
+//! Tables that other programs read through Arrow's C stream interface, without copying.
+
+use crate::failure::Failure;
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::{
+    ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, RecordBatchIterator, StringArray,
+};
+use arrow_schema::{ArrowError, DataType, Field, Schema};
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+use std::collections::HashMap;
+use std::sync::Arc;
+use warmcore_record::columns::Values;
+use warmcore_record::{Column, Columns};
+
+/// The metadata of a column: its unit's symbol.
+const UNIT: &str = "unit";
+/// The metadata of a column: the column that holds the half-widths of its 95% intervals.
+const HALF_WIDTH: &str = "half_width";
+
+/// A table. Any library that takes Arrow's C stream reads it without copying: `pyarrow.table(t)`,
+/// `polars.DataFrame(t)`, `duckdb.sql("select * from t")`.
+///
+/// Each column's metadata name its `unit`, and, if it has intervals, the column with their `half_width`: half the length of
+/// the 95% interval, null where it is not known.
+#[pyclass(frozen, module = "warmcore")]
+pub(crate) struct Table {
+    batch: RecordBatch,
+}
+
+impl Table {
+    /// The table of these `columns`, named and in their units.
+    pub(crate) fn new(columns: Columns) -> Result<Self, Failure> {
+        let names: Vec<String> = columns.columns().iter().map(|column| column.name.clone()).collect();
+        let of = |column: &Column| {
+            let array = array(&column.values);
+            let field = Field::new(&column.name, array.data_type().clone(), true);
+            (field.with_metadata(metadata(column, &names)), array)
+        };
+        let (fields, arrays): (Vec<Field>, Vec<ArrayRef>) = columns.columns().iter().map(of).unzip();
+        let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays);
+        Ok(Self { batch: batch.map_err(|error| Failure::Broken(error.to_string()))? })
+    }
+}
+
+#[pymethods]
+impl Table {
+    /// Arrow's C stream of the table: a capsule named "arrow_array_stream".
+    #[pyo3(signature = (requested_schema = None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        // The protocol lets a producer give its own schema instead of the one asked for.
+        drop(requested_schema);
+        let batches = std::iter::once(Ok::<_, ArrowError>(self.batch.clone()));
+        let reader = RecordBatchIterator::new(batches, self.batch.schema());
+        let stream = FFI_ArrowArrayStream::new(Box::new(reader));
+        PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
+    }
+
+    /// How many rows it has.
+    #[getter]
+    fn num_rows(&self) -> usize {
+        self.batch.num_rows()
+    }
+
+    /// The names of its columns, in order.
+    #[getter]
+    fn column_names(&self) -> Vec<String> {
+        self.batch.schema().fields().iter().map(|field| field.name().clone()).collect()
+    }
+
+    /// The units' symbols of its columns, by name; empty for names, counts and flags.
+    #[getter]
+    fn units(&self) -> HashMap<String, String> {
+        let schema = self.batch.schema();
+        let unit = |field: &Field| field.metadata().get(UNIT).cloned().unwrap_or_default();
+        schema.fields().iter().map(|field| (field.name().clone(), unit(field))).collect()
+    }
+
+    /// One row by its number, as a dictionary; for a look at it. Whole tables are read through Arrow.
+    fn row<'py>(&self, py: Python<'py>, index: usize) -> PyResult<Bound<'py, pyo3::types::PyDict>> {
+        let row = pyo3::types::PyDict::new(py);
+        if index >= self.batch.num_rows() {
+            let message = format!("row {index} of a table of {}", self.batch.num_rows());
+            return Err(pyo3::exceptions::PyIndexError::new_err(message));
+        }
+        for (field, array) in self.batch.schema().fields().iter().zip(self.batch.columns()) {
+            row.set_item(field.name(), cell(py, array, index)?)?;
+        }
+        Ok(row)
+    }
+
+    fn __len__(&self) -> usize {
+        self.num_rows()
+    }
+}
+
+fn cell<'py>(py: Python<'py>, array: &ArrayRef, index: usize) -> PyResult<Option<Bound<'py, PyAny>>> {
+    use arrow_array::cast::AsArray;
+    use arrow_array::types::{Float64Type, Int64Type};
+    if array.is_null(index) {
+        return Ok(None);
+    }
+    Ok(Some(match array.data_type() {
+        DataType::Float64 => array.as_primitive::<Float64Type>().value(index).into_pyobject(py)?.into_any(),
+        DataType::Int64 => array.as_primitive::<Int64Type>().value(index).into_pyobject(py)?.into_any(),
+        DataType::Boolean => array.as_boolean().value(index).into_pyobject(py)?.to_owned().into_any(),
+        _ => array.as_string::<i32>().value(index).into_pyobject(py)?.into_any(),
+    }))
+}
+
+fn array(values: &Values) -> ArrayRef {
+    match values {
+        Values::Floats(values) => Arc::new(Float64Array::from(values.clone())),
+        Values::Integers(values) => Arc::new(Int64Array::from(values.clone())),
+        Values::Texts(values) => Arc::new(StringArray::from_iter(values)),
+        Values::Flags(values) => Arc::new(BooleanArray::from(values.clone())),
+    }
+}
+
+/// The unit of a column, and which other holds its half-widths: `delay_half_width` those of `mean_delay`.
+fn metadata(column: &Column, names: &[String]) -> HashMap<String, String> {
+    let plain = column.name.strip_prefix("mean_").unwrap_or(&column.name);
+    let half_width = format!("{plain}_half_width");
+    let mut metadata = HashMap::new();
+    if !column.unit.is_empty() {
+        metadata.insert(UNIT.to_owned(), column.unit.clone());
+    }
+    if names.contains(&half_width) {
+        metadata.insert(HALF_WIDTH.to_owned(), half_width);
+    }
+    metadata
+}

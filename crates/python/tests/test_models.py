@@ -1,0 +1,189 @@
+"""A policy, arrivals and costs of one's own."""
+
+from __future__ import annotations
+
+import pathlib
+import signal
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+import warmcore as wc
+
+POINT = wc.PacketScenario(
+    rate_per_s=40_000, scheduling=wc.Scheduling(policy="mru"), run=wc.RunLength(precision=0.05, max_packets=20_000)
+)
+
+
+class MostRecent(wc.Policy):
+    """The built-in ``mru``."""
+
+    def place(self, request: wc.Request, view: wc.View) -> wc.Run | wc.Wait:
+        return wc.Wait(request.home) if view.most_recent is None else wc.Run(view.most_recent)
+
+
+class Wired(wc.Policy):
+    """The built-in ``wired-streams``."""
+
+    queues = "per-processor"
+
+    def place(self, request: wc.Request, view: wc.View) -> wc.Run | wc.Wait:
+        return wc.Run(request.home) if view.is_idle(request.home) else wc.Wait(request.home)
+
+
+@pytest.mark.parametrize(("policy", "name"), [(MostRecent(), "mru"), (Wired(), "wired-streams")])
+def test_a_policy_in_python_decides_as_the_same_in_rust(policy: wc.Policy, name: str) -> None:
+    own = wc.simulate(POINT, policy=policy)
+    built_in = wc.simulate(POINT.replace({"scheduling.policy": name}))
+    # The same packets and the same decisions; times of packets are rounded elsewhere.
+    assert (own.situations, own.packets) == (built_in.situations, built_in.packets)
+    assert own.delay is not None and built_in.delay is not None
+    assert own.delay.mean == pytest.approx(built_in.delay.mean, rel=1e-5)
+
+
+def test_a_policy_keeps_state_and_each_run_begins_anew() -> None:
+    class InTurn(wc.Policy):
+        queues = "per-processor"
+
+        def __init__(self) -> None:
+            self.next = 0
+
+        def place(self, request: wc.Request, view: wc.View) -> wc.Run | wc.Wait:
+            self.next = (self.next + 1) % view.processors
+            assert view.loads[self.next] == view.load(self.next)
+            assert (self.next in view.idle) == view.is_idle(self.next)
+            return wc.Run(self.next) if view.is_idle(self.next) else wc.Wait(self.next)
+
+    policy = InTurn()
+    one, other = wc.simulate(POINT, policy=policy), wc.simulate(POINT, policy=policy)
+    assert one.delay == other.delay and policy.next == 0
+
+
+def test_random_numbers_of_requests_come_from_the_seed() -> None:
+    class Anywhere(wc.Policy):
+        def place(self, request: wc.Request, view: wc.View) -> wc.Run | wc.Wait:
+            assert 0 <= request.random < 1
+            return wc.Run(view.idle[int(request.random * len(view.idle))]) if view.idle else wc.Wait(request.home)
+
+    one, other = wc.simulate(POINT, policy=Anywhere()), wc.simulate(POINT, policy=Anywhere())
+    assert one.delay == other.delay
+    assert one.delay != wc.simulate(POINT.replace(seed=2), policy=Anywhere()).delay
+
+
+def test_what_a_policy_raises_reaches_its_caller() -> None:
+    class Broken(wc.Policy):
+        def place(self, request: wc.Request, view: wc.View) -> wc.Run | wc.Wait:
+            raise LookupError("no such processor")
+
+    class Wrong(wc.Policy):
+        def place(self, request: wc.Request, view: wc.View) -> wc.Run | wc.Wait:
+            return 3  # type: ignore[return-value]
+
+    class Busy(wc.Policy):
+        def place(self, request: wc.Request, view: wc.View) -> wc.Run | wc.Wait:
+            return wc.Run(0)
+
+    with pytest.raises(LookupError, match="no such processor"):
+        wc.simulate(POINT, policy=Broken())
+    with pytest.raises(TypeError, match=r"returned 3, expected wc.Run"):
+        wc.simulate(POINT, policy=Wrong())
+    with pytest.raises(wc.ScenarioError, match="cpu 0, which is busy"):
+        wc.simulate(POINT, policy=Busy())
+    with pytest.raises(TypeError, match="derives from wc.Policy"):
+        wc.simulate(POINT, policy=object())  # type: ignore[call-overload]
+    with pytest.raises(TypeError, match="only a PacketScenario"):
+        wc.simulate(wc.ClusterScenario(program={"name": "fft"}), policy=Wired())  # type: ignore[call-overload]
+
+
+def test_ctrl_c_ends_a_policy_in_python() -> None:
+    program = """
+        import warmcore as wc
+        class Slow(wc.Policy):
+            def place(self, request, view):
+                return wc.Wait(request.home) if view.most_recent is None else wc.Run(view.most_recent)
+        print("ready", flush=True)
+        try:
+            wc.simulate(wc.PacketScenario(rate_per_s=40_000, run=wc.RunLength(precision=1e-6)), policy=Slow())
+        except KeyboardInterrupt:
+            print("interrupted", flush=True)
+    """
+    child = subprocess.Popen([sys.executable, "-c", textwrap.dedent(program)], stdout=subprocess.PIPE, text=True)
+    try:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "ready\n"
+        with pytest.raises(subprocess.TimeoutExpired):
+            child.wait(timeout=0.3)
+        child.send_signal(signal.SIGINT)
+        assert child.communicate(timeout=10)[0] == "interrupted\n"
+    finally:
+        child.kill()
+
+
+def test_arrivals_of_arrays_are_followed() -> None:
+    # One processor, packets so far apart that none waits: each takes what it is charged.
+    times = np.arange(100) * 1e9
+    one = POINT.replace(processors=1, rate_per_s=None)
+    result = wc.simulate(one, arrivals=(times, np.zeros(100, dtype=int)), cost=lambda found: 250.0)
+    assert result.packets == 100 and result.delay is not None
+    assert result.delay.mean == pytest.approx(250.0, rel=1e-6)
+    assert float(result.rate) == pytest.approx(1.0, rel=0.02)
+    # The same packets twice as fast.
+    assert float(wc.simulate(one.replace(rate_per_s=2.0), arrivals=(times, np.zeros(100, dtype=int))).rate) == pytest.approx(2.0)
+
+
+def test_a_cost_of_ones_own_sees_what_a_packet_finds() -> None:
+    seen: list[wc.Found] = []
+
+    def dearer(found: wc.Found) -> float:
+        seen.append(found)
+        return 2 * found.usual
+
+    usual, twice = wc.simulate(POINT.replace(rate_per_s=10_000)), wc.simulate(POINT.replace(rate_per_s=10_000), cost=dearer)
+    assert usual.service is not None and twice.service is not None
+    assert twice.service.mean == pytest.approx(2 * usual.service.mean, rel=0.1)
+    assert {found.cpu for found in seen} <= set(range(8)) and "A1" in " ".join({found.situation for found in seen})
+    with pytest.raises(wc.ScenarioError, match="not negative"):
+        wc.simulate(POINT, cost=lambda found: -1.0)
+    with pytest.raises(ZeroDivisionError):
+        wc.simulate(POINT, cost=lambda found: 1 / 0)
+
+
+@pytest.mark.parametrize(
+    ("times", "streams", "field"),
+    [
+        ([0.0, 1.0], [0], "arrivals.streams"),
+        ([1.0, 0.0], [0, 0], "arrivals.times.1"),
+        ([0.0, float("nan")], [0, 0], "arrivals.times.1"),
+        ([], np.array([], dtype=int), "arrivals"),
+        ([[0.0]], [0], "arrivals.times"),
+        ([0.0], [0.5], "arrivals.streams"),
+        ([0.0], [-1], "arrivals.streams"),
+        ([0.0], [1 << 31], "arrivals.streams"),
+        (["a"], [0], "arrivals.times"),
+    ],
+)
+def test_impossible_arrivals_are_refused(times: object, streams: object, field: str) -> None:
+    with pytest.raises(wc.ScenarioError) as caught:
+        wc.simulate(POINT, arrivals=(times, streams))  # type: ignore[arg-type]
+    assert caught.value.field == field
+    with pytest.raises(wc.ScenarioError, match="two arrays"):
+        wc.simulate(POINT, arrivals=np.zeros(5))  # type: ignore[arg-type]
+
+
+def test_profiles(tmp_path: pathlib.Path) -> None:
+    profile = wc.Profile.sgi_challenge_xl()
+    path = tmp_path / "profile.toml"
+    profile.save(path)
+    assert wc.Profile.load(path) == profile and "SGI" in repr(profile)
+    with pytest.raises(FileExistsError):
+        profile.save(path)
+    assert profile.time("A1").mean < profile.time("A1", cold=1).mean
+    assert "cold L1" in profile._repr_html_()
+    assert wc.simulate(POINT, profile=profile).delay == wc.simulate(POINT).delay
+    with pytest.raises(wc.ProfileError, match="missing.toml"):
+        wc.Profile.load(tmp_path / "missing.toml")
+    path.write_text(path.read_text().replace("[provenance]", "[povenance]", 1))
+    with pytest.raises(wc.ProfileError, match="profile.toml:"):
+        wc.Profile.load(path)

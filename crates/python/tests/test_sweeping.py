@@ -1,0 +1,298 @@
+"""Sweeps on this machine and on a Dask cluster of processes: the same bytes everywhere, and nothing lost."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import distributed
+import pandas
+import polars
+import pyarrow
+import pytest
+import warmcore as wc
+from warmcore import _native
+from warmcore.sweeping import batches, dask, plan
+
+BASE = wc.PacketScenario(run=wc.RunLength(precision=0.3, max_packets=10_000))
+GRID = wc.Grid(BASE, {"scheduling.policy": ["mru", "lru"], "load": [0.2, 0.5], "seed": range(1, 51)})
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[distributed.LocalCluster]:
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def straight(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    out = tmp_path_factory.mktemp("straight") / "set"
+    swept = wc.sweep(GRID, out=out, jobs=1, progress=False)
+    assert swept.times is not None and swept.times.points == len(GRID)
+    return out
+
+
+def files(folder: pathlib.Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def test_a_data_set_reaches_other_libraries_with_units(straight: pathlib.Path) -> None:
+    swept = wc.open_dataset(straight)
+    assert len(swept) == len(GRID) == 200 and swept.grid == GRID
+    frame = swept.to_pandas()
+    assert isinstance(frame, pandas.DataFrame) and list(frame.columns[:3]) == GRID.fields
+    assert list(frame["seed"][:50]) == list(range(1, 51)) and frame["mean_delay"].notna().all()
+    assert isinstance(swept.to_polars(), polars.DataFrame)
+    table = swept.to_arrow()
+    assert table.schema.field("mean_delay").metadata == {b"unit": b"ns", b"half_width": b"delay_half_width"}
+    assert swept.units["arrival_rate"] == "/s"
+    # The point alone gives the same figures.
+    row = 3
+    rate = frame["arrival_rate"][row]
+    alone = wc.simulate(GRID.scenario(row).replace(rate_per_s=float(rate)))
+    assert alone.delay is not None and alone.delay.mean == frame["mean_delay"][row]
+    assert "200 points" in repr(swept) and "mean_delay" in swept._repr_html_()
+
+
+@pytest.mark.parametrize("jobs", [2, 5])
+def test_the_number_of_threads_changes_nothing(straight: pathlib.Path, tmp_path: pathlib.Path, jobs: int) -> None:
+    wc.sweep(GRID, out=tmp_path / "set", jobs=jobs, progress=False)
+    assert files(tmp_path / "set") == files(straight)
+
+
+def test_the_order_of_completion_changes_nothing(straight: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    points = _native.Plan(GRID.to_toml())
+    seed = random.randrange(2**32)
+    print(f"seed {seed}")
+    order = list(range(len(GRID)))
+    random.Random(seed).shuffle(order)
+    rows = _native.DataSet(points, str(tmp_path / "set"), "new")
+    for found in zip(order, points.rows(order)):
+        rows.add([found])
+    rows.finish()
+    assert files(tmp_path / "set") == files(straight)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_dask_gives_the_same_bytes(
+    cluster: distributed.LocalCluster, straight: pathlib.Path, tmp_path: pathlib.Path, workers: int
+) -> None:
+    cluster.scale(workers)
+    with distributed.Client(cluster, set_as_default=False) as client:
+        client.wait_for_workers(workers, timeout=60)
+        told: list[tuple[int, int]] = []
+        swept = wc.sweep(GRID, client, out=tmp_path / "set", progress=lambda done, of, _left: told.append((done, of)))
+    assert files(tmp_path / "set") == files(straight)
+    assert told[-1] == (200, 200) and told == sorted(told)
+    assert swept.times is not None and all(swept.times.busy_s)
+
+
+def test_a_killed_worker_loses_nothing_and_changes_nothing(
+    cluster: distributed.LocalCluster, straight: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    cluster.scale(2)
+    with distributed.Client(cluster, set_as_default=False) as client:
+        client.wait_for_workers(2, timeout=60)
+        pids = list(client.run(os.getpid).values())
+        killed: list[int] = []
+
+        def kill(done: int, _of: int, _left: float | None) -> None:
+            if done < len(GRID) and not killed:
+                killed.append(pids[0])
+                os.kill(pids[0], signal.SIGKILL)
+
+        wc.sweep(GRID, cluster.scheduler_address, out=tmp_path / "set", progress=kill)
+    assert killed and files(tmp_path / "set") == files(straight)
+
+
+def test_a_killed_client_resumes_where_it_was(straight: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    out = tmp_path / "set"
+    (tmp_path / "grid.toml").write_text(GRID.to_toml())
+    script = f"""
+        import os, signal, warmcore as wc
+        def watch(done, of, left):
+            if done >= 40:
+                os.kill(os.getpid(), signal.SIGKILL)
+        wc.sweep(wc.Grid.from_toml({str(tmp_path / "grid.toml")!r}), out={str(out)!r}, jobs=1, progress=watch)
+    """
+    ended = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], check=False)
+    assert ended.returncode == -signal.SIGKILL
+    with pytest.raises(wc.DataSetError, match="of which . of 4 parts are written: the same sweep with resume finishes it"):
+        wc.open_dataset(out)
+    swept = wc.sweep(GRID, out=out, progress=False)
+    assert swept.times is not None and 0 < swept.times.points <= 160
+    assert files(out) == files(straight)
+    again = wc.sweep(GRID, out=out, progress=False)
+    assert again.times is not None and again.times.points == 0
+
+
+def test_ctrl_c_keeps_what_is_finished(tmp_path: pathlib.Path) -> None:
+    def interrupt(_done: int, _of: int, _left: float | None) -> None:
+        raise KeyboardInterrupt
+
+    before = threading.active_count()
+    with pytest.raises(KeyboardInterrupt):
+        wc.sweep(GRID, out=tmp_path / "set", progress=interrupt, jobs=2)
+    assert threading.active_count() == before
+    swept = wc.sweep(GRID, out=tmp_path / "set", progress=False)
+    assert swept.times is not None and 0 < swept.times.points < 200
+
+
+def test_another_data_set_is_refused_and_stays(straight: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    small = wc.Grid(BASE.replace(rate_per_s=20_000), {"seed": [1, 2]})
+    with pytest.raises(wc.DataSetError, match="the data set of another grid"):
+        wc.sweep(small, out=straight, progress=False)
+    with pytest.raises(wc.DataSetError, match="has a data set already"):
+        wc.sweep(GRID, out=straight, resume=False, progress=False)
+    with pytest.raises(wc.DataSetError, match="no _manifest.json"):
+        wc.open_dataset(tmp_path)
+    out = tmp_path / "set"
+    wc.sweep(small, out=out, progress=False)
+    manifest = out / "_manifest.json"
+    written = json.loads(manifest.read_text())
+    manifest.write_text(json.dumps(written | {"version": "0.0.1"}))
+    with pytest.raises(wc.DataSetError, match="another version of the program: there 0.0.1"):
+        wc.sweep(small, out=out, progress=False)
+    manifest.write_text(json.dumps(written | {"schema": 9}))
+    with pytest.raises(wc.DataSetError, match="there 9, here 1"):
+        wc.open_dataset(out)
+    manifest.write_text(json.dumps(written))
+    part = out / "part-00000.parquet"
+    part.write_bytes(part.read_bytes()[:-1])
+    with pytest.raises(wc.DataSetError, match="is damaged"):
+        wc.open_dataset(out)
+    assert len(wc.sweep(small, out=out, overwrite=True, progress=False)) == 2
+
+
+def test_a_partition_has_a_folder_for_each_value(tmp_path: pathlib.Path) -> None:
+    grid = wc.Grid(BASE.replace(rate_per_s=20_000), {"seed": [1, 2], "traffic.streams": [8, 16]})
+    swept = wc.sweep(grid, out=tmp_path / "set", partition_by="traffic.streams", progress=False)
+    assert {path.name for path in swept.path.iterdir() if path.is_dir()} == {"traffic.streams=8", "traffic.streams=16"}
+    table = swept.to_arrow()
+    assert table["traffic.streams"].to_pylist() == [8, 8, 16, 16] and table["seed"].to_pylist() == [1, 2, 1, 2]
+    assert table.schema.field("traffic.streams").type == pyarrow.int64()
+    with pytest.raises(wc.SweepError, match="`processors` cannot divide the data set"):
+        wc.sweep(grid, out=tmp_path / "other", partition_by="processors", progress=False)
+
+
+def test_what_is_wrong_with_a_grid_names_field_and_value() -> None:
+    with pytest.raises(wc.ScenarioError, match="the nearest is `traffic.streams`") as error:
+        wc.Grid(BASE, {"traffic.strems": [8]})
+    assert error.value.field == "traffic.strems"
+    with pytest.raises(wc.ScenarioError, match='`scheduling.policy` is "mruu", expected one of mru, ') as error:
+        wc.Grid(BASE.replace(rate_per_s=1e4), {"scheduling.policy": ["mru", "mruu"]})
+    assert error.value.found == '"mruu"'
+    with pytest.raises(wc.ScenarioError, match=r"`processors` is 0.*at the point seed = 1, processors = 0"):
+        wc.Grid(BASE.replace(rate_per_s=1e4), {"seed": [1], "processors": [8, 0]})
+    with pytest.raises(wc.ScenarioError, match="points, expected at most 10000000"):
+        wc.Grid(BASE, {"seed": range(5000), "load": [0.1 + step / 1e4 for step in range(5000)]})
+    with pytest.raises(wc.ScenarioError, match="twice"):
+        wc.Grid(BASE.replace(rate_per_s=1e4), {"seed": [1, 1]})
+
+
+def test_fields_that_vary_together_and_every_model() -> None:
+    grid = wc.Grid(BASE.replace(rate_per_s=1e4), {("processors", "traffic.streams"): [(4, 8), (8, 64)], "seed": [1, 2]})
+    assert len(grid) == 4 and grid.point(2) == "processors = 8, traffic.streams = 64, seed = 1"
+    scenario = grid.scenario(-1)
+    assert isinstance(scenario, wc.PacketScenario) and (scenario.processors, scenario.seed) == (8, 2)
+    cluster = wc.ClusterScenario(schema=1, machine={"nodes": 2, "processors": 1}, microbenchmark={"name": "remote-read"})
+    assert len(wc.Grid(cluster, {"machine.network_cycles": [100, 200]})) == 2
+
+
+def test_a_scheduler_that_does_not_answer_is_an_error_within_seconds(tmp_path: pathlib.Path) -> None:
+    began = time.monotonic()
+    with pytest.raises(wc.SchedulerError, match="127.0.0.1:1 does not answer within 1 s") as error:
+        wc.sweep(GRID, "dask://127.0.0.1:1", out=tmp_path / "set", timeout=1)
+    assert time.monotonic() - began < 15 and error.value.field == "engine"
+    assert not (tmp_path / "set").exists()
+    with pytest.raises(wc.SweepError, match='`engine` is "dusk"'):
+        wc.sweep(GRID, "dusk", out=tmp_path / "set")
+
+
+def test_a_scheduler_that_dies_is_an_error_and_nothing_is_lost(straight: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    script = """
+        import distributed, time
+        if __name__ == "__main__":
+            cluster = distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None,
+                                               protocol="tcp")
+            print(cluster.scheduler_address, flush=True)
+            time.sleep(300)
+    """
+    (tmp_path / "serve.py").write_text(textwrap.dedent(script))
+    with subprocess.Popen([sys.executable, str(tmp_path / "serve.py")], stdout=subprocess.PIPE, text=True) as served:
+        try:
+            assert served.stdout is not None
+            address = served.stdout.readline().strip()
+
+            def kill(_done: int, _of: int, _left: float | None) -> None:
+                served.kill()
+
+            began = time.monotonic()
+            with pytest.raises(wc.SchedulerError, match="finished points are kept"):
+                wc.sweep(GRID, address, out=tmp_path / "set", progress=kill, timeout=2)
+            assert time.monotonic() - began < 30
+        finally:
+            served.kill()
+    swept = wc.sweep(GRID, out=tmp_path / "set", progress=False)
+    assert swept.times is not None and 0 < swept.times.points < 200
+    assert files(tmp_path / "set") == files(straight)
+
+
+def test_workers_of_another_version_are_refused(
+    cluster: distributed.LocalCluster, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dask, "VERSION", "0.0.0")
+    with pytest.raises(wc.SchedulerError, match=r"has warmcore .*, expected 0\.0\.0"):
+        wc.sweep(GRID, cluster.scheduler_address, out=tmp_path / "set", progress=False)
+
+
+def test_the_command_of_the_package_sweeps(straight: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    command = [sys.executable, "-m", "warmcore.sweeping", "-", "--out", str(tmp_path / "set"), "--json"]
+    done = subprocess.run(command, input=GRID.to_toml(), capture_output=True, text=True, check=True)
+    summary: dict[str, Any] = json.loads(done.stdout)
+    assert (summary["points"], summary["grid"]) == (200, GRID.identity)
+    assert files(tmp_path / "set") == files(straight)
+    refused = subprocess.run(command, input=GRID.to_toml(), capture_output=True, text=True, check=False)
+    assert refused.returncode == 1 and "has a data set already" in refused.stderr
+
+
+def test_tasks_are_as_long_as_scheduler_and_end_allow() -> None:
+    # The scheduler deals with 1000 workers' tasks in a quarter of its time.
+    assert batches.task_seconds(50_000.0, 1000) == pytest.approx(8.0)
+    assert batches.task_seconds(5_000_000.0, 1000) == pytest.approx(32.0)
+    # Little work is still several tasks for each worker.
+    assert batches.task_seconds(1.6, 2) == pytest.approx(0.2)
+    points = [(index, 0.01) for index in range(1000)]
+    batcher = batches.Batcher(points)
+    first, estimated = batcher.take(2)
+    assert len(first) == pytest.approx(20, abs=1) and estimated == pytest.approx(len(first) * 0.01)
+    # They take twice as long as estimated: tasks have half as many points.
+    batcher.measured(estimated, 2 * estimated)
+    assert len(batcher.take(2)[0]) == pytest.approx(len(first) / 2, abs=1)
+    taken = set(first)
+    while batcher:
+        taken.update(batcher.take(2)[0])
+    assert len(taken) == pytest.approx(990, abs=2)
+
+
+def test_the_plan_of_a_large_sweep_is_repeatable_and_keeps_its_workers_busy() -> None:
+    costs = plan.Costs()
+    points = plan.points_of(100_000, costs)
+    planned = plan.simulate(points, 100, costs)
+    assert planned == plan.simulate(points, 100, costs)
+    assert planned.workers_busy > 0.9 and planned.scheduler_busy < 0.3 and planned.lost < 20
+    # Tasks as short as points load the scheduler instead of the workers.
+    short = plan.simulate(points[:20_000], 1000, costs, task_s=0.001)
+    assert short.scheduler_busy > 0.8 and short.workers_busy < 0.2
+    # Nothing is lost where nobody dies.
+    assert plan.simulate(points[:5_000], 10, plan.Costs(life_s=0.0)).lost == 0

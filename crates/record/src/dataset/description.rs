@@ -1,0 +1,222 @@
+//! The manifest of a data set, `_manifest.json`.
+
+use super::faults::DataSetError;
+use super::layout::Part;
+use super::row::Head;
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::path::{Component, Path};
+use warmcore_files::{LONGEST_DOCUMENT, read as read_file};
+
+/// The version of the manifest that this build reads and writes.
+pub const SCHEMA: u32 = 1;
+/// The manifest's name.
+pub const MANIFEST: &str = "_manifest.json";
+/// The name of the document that asked for the data set.
+pub const GRID: &str = "_grid.toml";
+
+/// What a data set is.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Description {
+    /// The version of this manifest, [`SCHEMA`].
+    pub schema: u32,
+    /// The program that writes it.
+    pub program: String,
+    /// Its version.
+    pub version: String,
+    /// The model that was simulated.
+    pub model: String,
+    /// The checksum of the document that asks for it.
+    pub grid: String,
+    /// How many rows it has.
+    pub rows: u64,
+    /// The column whose values are the folders, if there are any.
+    pub partition_by: Option<String>,
+    /// How many of the columns are known beforehand.
+    pub leading: usize,
+    /// Its columns.
+    pub columns: Vec<Head>,
+    /// Whether all parts are there.
+    pub complete: bool,
+    /// Its files.
+    pub parts: Vec<WrittenPart>,
+}
+
+/// A file of a data set.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WrittenPart {
+    /// Its path in the folder.
+    pub file: String,
+    /// How many rows it has.
+    pub rows: u64,
+    /// Its length, once the data set is complete.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
+    /// Its checksum (CRC-32), once the data set is complete.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub crc32: Option<String>,
+}
+
+impl WrittenPart {
+    pub(super) fn planned(part: &Part) -> Self {
+        Self { file: part.file.clone(), rows: part.rows.len() as u64, bytes: None, crc32: None }
+    }
+
+    /// Notes the length and the checksum of the file in `folder`.
+    pub(super) fn measure(&mut self, folder: &Path) -> Result<(), DataSetError> {
+        let path = folder.join(&self.file);
+        let content = fs::read(&path).map_err(|source| DataSetError::File { step: "read", path, source })?;
+        self.bytes = Some(content.len() as u64);
+        self.crc32 = Some(format!("{:08x}", crc32fast::hash(&content)));
+        Ok(())
+    }
+
+    /// Whether the file in `folder` is what was written.
+    fn check(&self, folder: &Path) -> Result<(), DataSetError> {
+        let mut found = self.clone();
+        found.measure(folder)?;
+        if found == *self {
+            return Ok(());
+        }
+        let shown = |part: &Self| {
+            format!("{} bytes, checksum {}", part.bytes.unwrap_or(0), part.crc32.as_deref().unwrap_or("none"))
+        };
+        let problem = format!("it has {}, expected {}", shown(&found), shown(self));
+        Err(DataSetError::Damaged { path: folder.join(&self.file), problem })
+    }
+}
+
+impl Description {
+    pub(super) fn to_json(&self) -> Result<String, serde_json::Error> {
+        Ok(serde_json::to_string_pretty(self)? + "\n")
+    }
+
+    /// What rows depend on besides their numbers.
+    pub(super) fn subject(&self) -> String {
+        let Self { program, version, grid, .. } = self;
+        format!("{program} {version}\ngrid {grid}\npartition by {}", self.partition())
+    }
+
+    fn partition(&self) -> &str {
+        self.partition_by.as_deref().unwrap_or("nothing")
+    }
+
+    /// Refuses to continue this data set at `path` as `ours`.
+    pub(super) fn refuse_other(&self, ours: &Self, path: &Path) -> Result<(), DataSetError> {
+        let again = "begin anew (--force), or give another folder";
+        let other = |what, there: &str, here: &str| {
+            let (there, here) = (there.to_owned(), here.to_owned());
+            Err(DataSetError::Other { path: path.to_owned(), what, there, here, remedy: again })
+        };
+        if self.grid != ours.grid {
+            return other("grid", &self.grid, &ours.grid);
+        }
+        if (&self.program, &self.version) != (&ours.program, &ours.version) {
+            return other("version of the program", &self.version, &ours.version);
+        }
+        if self.partition_by != ours.partition_by {
+            return other("partition", self.partition(), ours.partition());
+        }
+        if self.columns != ours.columns {
+            return other(
+                "form",
+                &format!("{} columns", self.columns.len()),
+                &format!("{} columns of other names or units", ours.columns.len()),
+            );
+        }
+        Ok(())
+    }
+}
+
+/// The manifest in `folder`; `None` if there is none.
+pub(super) fn read(folder: &Path) -> Result<Option<Description>, DataSetError> {
+    let path = folder.join(MANIFEST);
+    if path.symlink_metadata().is_err() {
+        return Ok(None);
+    }
+    let bytes = read_file(&path, LONGEST_DOCUMENT).map_err(|source| DataSetError::File {
+        step: "read",
+        path: path.clone(),
+        source,
+    })?;
+    let damaged = |problem: String| DataSetError::Damaged { path: path.clone(), problem };
+    // A later version may have other fields: report the version, not the fields.
+    let value: serde_json::Value =
+        serde_json::from_slice(&bytes).map_err(|error| damaged(error.to_string()))?;
+    let schema = value.get("schema").and_then(serde_json::Value::as_u64);
+    match schema {
+        Some(schema) if schema == u64::from(SCHEMA) => {
+            let description: Description =
+                serde_json::from_value(value).map_err(|error| damaged(error.to_string()))?;
+            match description.parts.iter().find(|part| !lies_within(&part.file)) {
+                Some(part) => Err(damaged(format!("the part `{}` is not in the folder", part.file))),
+                None => Ok(Some(description)),
+            }
+        }
+        Some(schema) => Err(DataSetError::Other {
+            path: folder.to_owned(),
+            what: "version of its form",
+            there: schema.to_string(),
+            here: SCHEMA.to_string(),
+            remedy: "read it with the program that wrote it, or give another folder",
+        }),
+        None => Err(damaged("it names no schema".to_owned())),
+    }
+}
+
+/// Whether the relative path `file` leads nowhere else.
+fn lies_within(file: &str) -> bool {
+    Path::new(file).components().all(|component| matches!(component, Component::Normal(_)))
+}
+
+/// The description of the data set in `folder`, whose files are all there and as they were written.
+///
+/// # Errors
+/// If there is none, it is not finished, is of another version's form, or a file is damaged.
+pub fn inspect(folder: &Path) -> Result<Description, DataSetError> {
+    let description = read(folder)?.ok_or_else(|| DataSetError::None { path: folder.to_owned() })?;
+    if !description.complete {
+        let written = description.parts.iter().filter(|part| folder.join(&part.file).is_file()).count();
+        return Err(DataSetError::Unfinished {
+            path: folder.to_owned(),
+            written,
+            parts: description.parts.len(),
+        });
+    }
+    description.parts.iter().try_for_each(|part| part.check(folder))?;
+    Ok(description)
+}
+
+/// Refuses a folder with files that data tools would read as a part of the data set.
+pub(super) fn refuse_other_files(folder: &Path) -> Result<(), DataSetError> {
+    let failed = |source| DataSetError::File { step: "read", path: folder.to_owned(), source };
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let name = entry.map_err(failed)?.file_name().to_string_lossy().into_owned();
+        if !name.starts_with(['.', '_']) {
+            return Err(DataSetError::OtherFiles { path: folder.to_owned(), file: name });
+        }
+    }
+    Ok(())
+}
+
+/// Removes the `earlier` data set in `folder`: its parts, and last the manifest that names them.
+pub(super) fn cleared(folder: &Path, earlier: &Description) -> Result<(), DataSetError> {
+    let names = (0..earlier.parts.len()).map(|part| format!("_part-{part:05}.journal"));
+    let files = earlier.parts.iter().map(|part| part.file.clone()).chain(names);
+    for file in files.chain([GRID.to_owned(), MANIFEST.to_owned()]) {
+        let path = folder.join(&file);
+        match fs::remove_file(&path) {
+            Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
+                return Err(DataSetError::File { step: "remove", path, source });
+            }
+            _ => {}
+        }
+        // The folder of a partition, once it is empty.
+        if let Some(of) = path.parent().filter(|of| *of != folder) {
+            drop(fs::remove_dir(of));
+        }
+    }
+    Ok(())
+}
