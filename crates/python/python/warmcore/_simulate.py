@@ -46,7 +46,8 @@ def simulate(
     """Simulates a scenario: packets on processors, processes in run queues, or a cluster.
 
     The same scenario gives the same figures, bit by bit, on any machine and any number of threads. Other threads of
-    Python run meanwhile, unless a policy or a cost is written in Python; Ctrl-C ends it within a tenth of a second.
+    Python run meanwhile, unless a policy or a cost is written in Python; Ctrl-C ends it soon: at
+    once where traffic is generated or replayed, and after the run under way in a closed loop.
 
     Args:
         scenario: What to simulate.

@@ -131,8 +131,8 @@ impl Watcher for Recorder {
                 self.present.remove(&key);
             }
         }
-        let is_done =
-            self.finished.len() as u64 == self.packets || self.all >= PATIENCE.saturating_mul(self.packets);
+        let known = (self.finished.len() + self.dropped.len()) as u64;
+        let is_done = known == self.packets || self.all >= PATIENCE.saturating_mul(self.packets);
         if is_done { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }

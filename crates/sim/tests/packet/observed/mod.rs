@@ -59,11 +59,17 @@ fn observing_changes_nothing_and_agrees_with_the_result() {
         let outcome = result.outcome.expect("it keeps up");
         let of = outcome.quantiles;
         for (figure, plain) in observed.quantiles.iter().zip([of.p50, of.p99]) {
-            assert_eq!(figure.delay_ns, Some(plain.mean.0), "{figure:?}");
-            let known = plain.half_width.filter(|half| half.0.is_finite());
+            // Observed packets enter the statistics as they are finished; others may enter in another order, which changes
+            // which of them are cut at the start and the end.
+            let delay = figure.delay_ns.expect("a delay");
+            assert!((delay / plain.mean.0 - 1.0).abs() < 1e-3, "{figure:?} and {plain:?}");
+            let known = plain.half_width.filter(|half| half.0.is_finite()).map(|half| half.0);
+            let is_alike = match (figure.half_width_ns, known) {
+                (Some(half), Some(known)) => (half / known - 1.0).abs() < 0.05,
+                (half, known) => half.is_some() == known.is_some(),
+            };
             // With ten runs and more, an interval needs enough packets beyond the quantile.
-            let known = known.map(|half| half.0);
-            assert!(figure.half_width_ns == known || figure.packets_needed.is_some(), "{figure:?}");
+            assert!(is_alike || figure.packets_needed.is_some(), "{figure:?} and {plain:?}");
         }
         let steady = outcome.packets - outcome.warmup;
         let (delays, services) = (observed.delays.expect("wanted"), observed.services.expect("wanted"));
