@@ -27,11 +27,15 @@ fn every_object_has_its_schema() {
     let cluster =
         "schema = 1\n[machine]\nnodes = 2\nprocessors = 2\n[program]\nname = \"fft\"\npoints = 1024\n";
     fs::write(path.join("cluster.toml"), cluster).expect("a scenario can be written");
-    let printed: [(&str, &str); 17] = [
+    let grid = "schema = 1\nmodel = \"packet\"\n[scenario]\nrate_per_s = 100\nrun.precision = 0.2\n\
+                [[axes]]\nfield = \"seed\"\nvalues = [1, 2]\n";
+    fs::write(path.join("grid.toml"), grid).expect("a grid can be written");
+    let printed: [(&str, &str); 18] = [
         ("warmcore-study", "study --scenario mine.toml"),
         ("warmcore-simulate-packet", "simulate packet --rate 100 --profile sgi-challenge-xl --precision 20%"),
         ("warmcore-capacity-packet", "capacity packet --profile sgi-challenge-xl"),
         ("warmcore-sweep-packet", "sweep packet --rates 100 --profile sgi-challenge-xl --precision 20%"),
+        ("warmcore-sweep-grid", "sweep grid grid.toml --out grid"),
         ("warmcore-run", "run --processors 1 --rate 100 --seconds 0.1 --work-kib 0"),
         ("warmcore-reproduce-salehi-1994", "reproduce salehi-1994 --quick --figure 12 --out salehi"),
         (
