@@ -1,6 +1,7 @@
 //! The highest rate at which a system keeps up. It is measured as the rate at which packets leave when more
 //! arrive than can be processed.
 
+use crate::completions::NEVER;
 use crate::packet::busiest::BusiestServer;
 use crate::packet::dispatch::{SystemTask, dispatch};
 use crate::packet::features::ModelFeatures;
@@ -136,6 +137,11 @@ impl SystemTask for Saturated<'_> {
         // The service time, and the time between completions.
         let mut completions = BatchMeans::<2>::default();
         while more && completions.observations() < self.packets {
+            if system.next_event() >= NEVER {
+                // A policy of one's own may let packets wait while all processors are idle.
+                more = self.offer(&mut system, OVERLOAD, now);
+                continue;
+            }
             let Some(finished) = system.step() else { continue };
             completions.push([finished.service().0, (finished.ended - now).0]);
             now = finished.ended;

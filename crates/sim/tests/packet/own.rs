@@ -172,6 +172,19 @@ fn the_front_door_simulates_what_the_named_scenario_does() {
     }
 }
 
+/// Runs nothing, with queues of a processor's own or a common one.
+#[derive(Clone)]
+struct AlwaysWaits<const OWN: bool>;
+
+impl<const OWN: bool> Policy for AlwaysWaits<OWN> {
+    const QUEUES: Queues = if OWN { Queues::PerProcessor } else { Queues::Common };
+    const USES_LOAD: bool = true;
+
+    fn place(&mut self, _request: Request, _view: &impl View, _random: &mut impl rand::Rng) -> Decision {
+        Decision::Wait(warmcore_units::CpuId(1))
+    }
+}
+
 #[test]
 fn an_impossible_answer_ends_the_run_and_is_named() {
     let field = |error: SimulationError| match error {
@@ -184,8 +197,18 @@ fn an_impossible_answer_ends_the_run_and_is_named() {
     let stubborn = Simulation::new(shape, Stubborn, cost);
     assert_eq!(field(stubborn.run(&mut arrivals()).unwrap_err()), "policy");
     assert_eq!(field(stubborn.capacity(&mut arrivals()).unwrap_err()), "policy");
-    let free = Simulation::new(shape, First, ConstantCost(Nanos(f64::NAN)));
-    assert_eq!(field(free.run(&mut arrivals()).unwrap_err()), "costs");
+    // Nobody takes what waits at an idle processor, or while all are idle.
+    let waiting = Simulation::new(shape, AlwaysWaits::<true>, cost);
+    assert_eq!(field(waiting.run(&mut arrivals()).unwrap_err()), "policy");
+    assert_eq!(field(waiting.capacity(&mut arrivals()).unwrap_err()), "policy");
+    let waiting = Simulation::new(shape, AlwaysWaits::<false>, cost);
+    assert_eq!(field(waiting.run(&mut arrivals()).unwrap_err()), "policy");
+    assert_eq!(field(waiting.capacity(&mut arrivals()).unwrap_err()), "policy");
+    for impossible in [f64::NAN, -1.0, 1e300] {
+        let costs = Simulation::new(shape, First, ConstantCost(Nanos(impossible)));
+        assert_eq!(field(costs.run(&mut arrivals()).unwrap_err()), "costs");
+        assert_eq!(field(costs.capacity(&mut arrivals()).unwrap_err()), "costs");
+    }
     let honest = Simulation::new(shape, First, cost);
     let backwards = honest.run(&mut Listed::new(&[(5.0, 0), (4.0, 0)])).unwrap_err();
     assert_eq!(field(backwards), "arrivals.at");

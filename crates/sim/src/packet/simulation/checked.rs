@@ -11,6 +11,11 @@ use warmcore_units::{CpuId, Fault, Nanos};
 use warmcore_workload::random::Random;
 use warmcore_workload::{Arrival, Arrivals};
 
+/// Packets that may wait in a common queue while no processor runs any: a policy may wait for company.
+const MOST_WAITING_IDLE: u32 = 10_000;
+/// The longest time that a packet may cost: a second. While it lasts arrivals go on, and all are kept.
+const LONGEST_COST: Nanos = Nanos(1e9);
+
 /// The first fault of a run.
 #[derive(Clone, Default)]
 pub(super) struct Faults(Arc<OnceLock<Fault>>);
@@ -35,6 +40,17 @@ impl Faults {
         self.note(Fault::new(field, time.0, "a finite number of nanoseconds, not negative"));
         Nanos::ZERO
     }
+
+    /// `time` if a packet may cost that, and nothing otherwise.
+    #[inline]
+    fn checked_cost(&self, time: Nanos) -> Nanos {
+        if time.0 >= 0.0 && time <= LONGEST_COST {
+            return time;
+        }
+        let expected = format!("a number of nanoseconds between 0 and {:e}, a second", LONGEST_COST.0);
+        self.note(Fault::new("costs", time.0, expected));
+        Nanos::ZERO
+    }
 }
 
 /// A policy whose decisions are checked.
@@ -52,6 +68,32 @@ impl<P> CheckedPolicy<P> {
     fn refuse(&self, found: impl core::fmt::Display, expected: &str) {
         self.faults.note(Fault::new("policy", found, expected));
     }
+
+    /// The decision to let a packet wait at `cpu`, unless nobody would ever take it from there.
+    #[inline]
+    fn waits(&self, cpu: CpuId, view: &impl View) -> Decision
+    where
+        P: Policy,
+    {
+        let is_stranded = match P::QUEUES {
+            Queues::PerProcessor => view.is_idle(cpu),
+            Queues::Common => view.busy() == 0 && view.waiting() >= MOST_WAITING_IDLE,
+        };
+        if !is_stranded {
+            return Decision::Wait(cpu);
+        }
+        match P::QUEUES {
+            Queues::PerProcessor => self.refuse(
+                format_args!("to wait in the queue of cpu {}, which is idle", cpu.0),
+                "to run it there, or to wait at a busy processor: an idle one takes nothing from its queue",
+            ),
+            Queues::Common => self.refuse(
+                format_args!("to wait while {} packets wait and every processor is idle", view.waiting()),
+                "to run a packet: idle processors take nothing from the queue",
+            ),
+        }
+        if view.is_idle(cpu) { Decision::Run(cpu) } else { Decision::Wait(cpu) }
+    }
 }
 
 impl<P: Policy> Policy for CheckedPolicy<P> {
@@ -64,7 +106,7 @@ impl<P: Policy> Policy for CheckedPolicy<P> {
         let processors = view.processors();
         match self.policy.place(request, view, random) {
             Decision::Run(cpu) if cpu.0 < processors && view.is_idle(cpu) => Decision::Run(cpu),
-            Decision::Wait(cpu) if cpu.0 < processors => Decision::Wait(cpu),
+            Decision::Wait(cpu) if cpu.0 < processors => self.waits(cpu, view),
             Decision::Run(cpu) if cpu.0 < processors => {
                 self.refuse(
                     format_args!("to run a packet on cpu {}, which is busy", cpu.0),
@@ -131,17 +173,17 @@ impl<'a, C> CheckedCosts<'a, C> {
 impl<C: CostModel> CostModel for CheckedCosts<'_, C> {
     #[inline]
     fn receive(&self, found: &Found, idle: impl Fn(usize) -> Nanos) -> Nanos {
-        self.faults.checked("costs", self.costs.receive(found, idle))
+        self.faults.checked_cost(self.costs.receive(found, idle))
     }
 
     #[inline]
     fn receive_hot(&self, found: &Found) -> Nanos {
-        self.faults.checked("costs", self.costs.receive_hot(found))
+        self.faults.checked_cost(self.costs.receive_hot(found))
     }
 
     #[inline]
     fn receive_after(&self, found: &Found, x: Nanos) -> Nanos {
-        self.faults.checked("costs", self.costs.receive_after(found, x))
+        self.faults.checked_cost(self.costs.receive_after(found, x))
     }
 
     fn sharers(&self) -> Vec<u32> {
@@ -153,11 +195,11 @@ impl<C: CostModel> CostModel for CheckedCosts<'_, C> {
     }
 
     fn acquire_overhead(&self) -> Nanos {
-        self.faults.checked("costs", self.costs.acquire_overhead())
+        self.faults.checked_cost(self.costs.acquire_overhead())
     }
 
     fn release_overhead(&self) -> Nanos {
-        self.faults.checked("costs", self.costs.release_overhead())
+        self.faults.checked_cost(self.costs.release_overhead())
     }
 }
 
