@@ -120,7 +120,10 @@ impl DataSet {
             Some(_) if begin == Begin::New => {
                 return Err(DataSetError::Exists { path: path.to_owned() });
             }
-            Some(earlier) if begin == Begin::Resume => earlier.refuse_other(&description, path)?,
+            Some(earlier) if begin == Begin::Resume => {
+                earlier.refuse_other(&description, path)?;
+                earlier.check_written(path)?;
+            }
             Some(earlier) => cleared(path, &earlier)?,
         }
         // Of a finished one, this takes back that it is finished; of all others it changes nothing.

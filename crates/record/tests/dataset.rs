@@ -157,6 +157,36 @@ fn what_is_another_data_set_is_refused_and_stays() {
 }
 
 #[test]
+fn a_damaged_part_is_not_taken_for_finished_work() {
+    let folder = tempfile::tempdir().unwrap();
+    let whole = || {
+        let set = open(folder.path(), Begin::Resume).unwrap();
+        (0..u64::from(ROWS)).for_each(|number| set.add(number, row(number)).unwrap());
+        set
+    };
+    let parts = whole().finish().unwrap().parts;
+    let file = folder.path().join(&parts[0].file);
+    let good = fs::read(&file).unwrap();
+    let mut bad = good.clone();
+    bad[good.len() / 2] ^= 1;
+    let refused = |content: &[u8]| {
+        fs::write(&file, content).unwrap();
+        let before = files(folder.path());
+        assert!(matches!(open(folder.path(), Begin::Resume), Err(DataSetError::Damaged { .. })));
+        assert_eq!(files(folder.path()), before);
+    };
+    // Of a finished data set, any change is noticed; of an unfinished one, a part that was cut off.
+    refused(&bad);
+    fs::write(&file, &good).unwrap();
+    drop(open(folder.path(), Begin::Resume).unwrap());
+    refused(&good[..good.len() / 2]);
+    // A part that is not there is found again.
+    fs::remove_file(&file).unwrap();
+    drop(whole().finish().unwrap());
+    assert_eq!(fs::read(&file).unwrap(), good);
+}
+
+#[test]
 fn a_folder_with_other_files_is_refused() {
     let place = tempfile::tempdir().unwrap();
     fs::write(place.path().join("notes.txt"), "").unwrap();

@@ -153,6 +153,13 @@ impl TimeDistribution {
         }
     }
 
+    /// Whether times that wait for such times have no variance: they have one only if these have a third moment (Pollaczek
+    /// and Khinchine), and without it the spread within a run does not show how wrong its mean is.
+    #[must_use]
+    pub fn is_heavy_tailed(&self) -> bool {
+        matches!(self, Self::Pareto(shape) if *shape <= 3.0)
+    }
+
     /// The factors of this distribution.
     ///
     /// # Errors

@@ -5,6 +5,7 @@ use super::layout::Part;
 use super::row::Head;
 use serde::{Deserialize, Serialize};
 use std::fs;
+use std::io::{Read, Seek, SeekFrom};
 use std::path::{Component, Path};
 use warmcore_files::{LONGEST_DOCUMENT, read as read_file};
 
@@ -73,6 +74,31 @@ impl WrittenPart {
         Ok(())
     }
 
+    /// Whether the file in `folder`, if it is there, can be what was written. Only a finished data set has checksums: of another
+    /// one, a part has to begin and end as a Parquet file does.
+    fn check_present(&self, folder: &Path) -> Result<(), DataSetError> {
+        const MAGIC: &[u8] = b"PAR1";
+        let path = folder.join(&self.file);
+        if path.symlink_metadata().is_err() {
+            return Ok(());
+        }
+        if self.crc32.is_some() {
+            return self.check(folder);
+        }
+        let failed = |source| DataSetError::File { step: "read", path: path.clone(), source };
+        let mut file = fs::File::open(&path).map_err(failed)?;
+        let (mut head, mut tail) = ([0; 4], [0; 4]);
+        let ends = file.read_exact(&mut head).and_then(|()| {
+            file.seek(SeekFrom::End(-4))?;
+            file.read_exact(&mut tail)
+        });
+        match ends {
+            Ok(()) if head == MAGIC && tail == MAGIC => Ok(()),
+            Ok(()) => Err(DataSetError::Damaged { path, problem: "it is no whole Parquet file".to_owned() }),
+            Err(error) => Err(DataSetError::Damaged { path, problem: error.to_string() }),
+        }
+    }
+
     /// Whether the file in `folder` is what was written.
     fn check(&self, folder: &Path) -> Result<(), DataSetError> {
         let mut found = self.clone();
@@ -101,6 +127,11 @@ impl Description {
 
     fn partition(&self) -> &str {
         self.partition_by.as_deref().unwrap_or("nothing")
+    }
+
+    /// Refuses to continue a data set of which a written part in `folder` is damaged.
+    pub(super) fn check_written(&self, folder: &Path) -> Result<(), DataSetError> {
+        self.parts.iter().try_for_each(|part| part.check_present(folder))
     }
 
     /// Refuses to continue this data set at `path` as `ours`.

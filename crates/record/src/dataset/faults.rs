@@ -68,7 +68,7 @@ pub enum DataSetError {
         parts: usize,
     },
     /// A file is not what the manifest says.
-    #[error("`{}` is damaged: {problem}: fetch it again, or begin anew (--force)", path.display())]
+    #[error("`{}` is damaged: {problem}: fetch it again, remove it so that its rows are found again, or begin anew (--force)", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,

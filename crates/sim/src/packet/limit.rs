@@ -100,7 +100,10 @@ pub fn rate_within(
     if !(limit.0 > 0.0 && limit.0.is_finite()) {
         return Err(Fault::new("p99_below", limit, "a time above zero").into());
     }
-    if traffic.trace().is_some() || scenario.traffic.mixing(capacity.rate.mean) == Mixing::Slowly {
+    if traffic.trace().is_some()
+        || scenario.traffic.mixing(capacity.rate.mean) == Mixing::Slowly
+        || scenario.service.distribution.is_heavy_tailed()
+    {
         let process = scenario.traffic.process.name();
         let expected = format!(
             "nothing: delays of the process `{process}` have no intervals, so no rate can be decided"

@@ -50,8 +50,8 @@ pub enum Ended {
     /// It is not known whether there is a steady state: the rate lies within the interval of the capacity, or
     /// queues grew for as long as the run lasted.
     Unknown,
-    /// No interval holds. Times between arrivals have infinite variance, so the means of a run converge too
-    /// slowly, and a mean delay may not exist. The figures are those of this run.
+    /// No interval holds. Times between arrivals have infinite variance, or service times no third moment, so the means of
+    /// a run converge too slowly, and a mean delay may not exist. The figures are those of this run.
     HeavyTailed,
     /// No more packets arrived.
     NoMoreArrivals,

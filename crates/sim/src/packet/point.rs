@@ -265,7 +265,7 @@ impl<'s> Point<'s> {
     }
 
     pub(super) fn mixing(&self) -> Mixing {
-        if self.scenario.service.distribution.squared_variation().is_infinite() {
+        if self.scenario.service.distribution.is_heavy_tailed() {
             return Mixing::Slowly;
         }
         self.scenario.traffic.mixing(self.rate)
@@ -339,7 +339,9 @@ impl<'s> Point<'s> {
         let packets = || self.traffic.endless(self.rate, host.key);
         let most = CAPACITY_PACKETS.max(wanted(self.shape));
         let wanted = wanted(self.shape).max(self.after(FORGOTTEN));
-        let is_known = wanted <= most && self.mixing() != Mixing::Slowly;
+        let has_variance = self.scenario.service.distribution.squared_variation().is_finite();
+        let is_known =
+            wanted <= most && has_variance && self.scenario.traffic.mixing(self.rate) != Mixing::Slowly;
         let capacity = capacity_over(wanted.min(most), &host, &mut *packets()?);
         let all = capacity.rate;
         let busiest = busiest(&host, &self.traffic.shares()?, packets, [self.rate, all.mean])?;
