@@ -99,7 +99,8 @@ impl Capacity {
     }
 
     /// The same rate, with an unknown error.
-    pub(super) fn unknown(self) -> Self {
+    #[must_use]
+    pub fn unknown(self) -> Self {
         Self { rate: Estimate::new(self.rate.mean, PerSecond(f64::INFINITY)), ..self }
     }
 }
