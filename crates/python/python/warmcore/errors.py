@@ -5,7 +5,12 @@ All but interruptions are :class:`Error`, which is a ``ValueError``. Ctrl-C rais
 
 from __future__ import annotations
 
+import math
+import operator
+from typing import TypeVar
+
 __all__ = [
+    "ArgumentError",
     "DataSetError",
     "Error",
     "ProfileError",
@@ -47,6 +52,13 @@ class Error(ValueError):
         return (_restored, (type(self), str(self), self.field, self.found, self.expected))
 
 
+E = TypeVar("E", bound=Error)
+
+
+class ArgumentError(Error, TypeError):
+    """An argument is of another type than the function takes. It is a ``TypeError`` too."""
+
+
 class ScenarioError(Error):
     """A scenario has an unknown field, a value of the wrong type, or one that cannot be."""
 
@@ -69,6 +81,53 @@ class DataSetError(SweepError):
 
 class SchedulerError(SweepError):
     """A Dask scheduler does not answer, is gone, or its workers cannot be used."""
+
+
+def refused(kind: type[E], field: str, found: object, expected: str) -> E:
+    """The error of ``kind`` about a field."""
+    return kind(f"`{field}` is {found}, expected {expected}", field=field, found=str(found), expected=expected)
+
+
+def instance(value: object, kind: type | tuple[type, ...], field: str, expected: str) -> None:
+    """Refuses what is no ``kind``.
+
+    Raises:
+        ArgumentError: It is none.
+    """
+    if not isinstance(value, kind):
+        raise refused(ArgumentError, field, f"of type {type(value).__name__}", expected)
+
+
+def number(value: object, field: str, expected: str, *, least: float = -math.inf) -> float:
+    """``value`` as a finite number, which numpy's are too.
+
+    Raises:
+        Error: It is none, or below ``least``.
+    """
+    try:
+        found = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        raise refused(ArgumentError, field, f"of type {type(value).__name__}", expected) from None
+    if isinstance(value, (str, bytes)):
+        raise refused(ArgumentError, field, f"of type {type(value).__name__}", expected)
+    if not math.isfinite(found) or found < least:
+        raise refused(ScenarioError, field, found, expected)
+    return found
+
+
+def whole(value: object, field: str, expected: str, *, least: int = 0, most: int = (1 << 63) - 1) -> int:
+    """``value`` as a whole number, which numpy's are too.
+
+    Raises:
+        Error: It is none, or not from ``least`` to ``most``.
+    """
+    try:
+        found = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        raise refused(ArgumentError, field, f"of type {type(value).__name__}", expected) from None
+    if not least <= found <= most:
+        raise refused(ScenarioError, field, found, expected)
+    return found
 
 
 def _restored(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import queue
+import threading
 import time
 import zlib
 from collections.abc import Generator
@@ -16,7 +17,7 @@ from typing import Any
 
 from .. import _native
 from .._optional import optional
-from ..errors import Error, SchedulerError, SweepError
+from ..errors import ArgumentError, Error, SchedulerError, SweepError, refused
 from .batches import Batcher
 from .engine import Done
 
@@ -80,10 +81,10 @@ def connect(engine: Any, timeout: float) -> tuple[Any, bool]:
         # A cluster, such as distributed.LocalCluster, knows its scheduler.
         engine = getattr(engine, "scheduler_address", engine)
         if not isinstance(engine, str):
-            raise TypeError(f'`engine` is of type {type(engine).__name__}, expected "local", an address, or a Dask client')
+            raise refused(ArgumentError, "engine", f"of type {type(engine).__name__}", '"local", an address, or a Dask client')
     address = "tcp://" + engine.removeprefix("dask://") if engine.startswith("dask://") else engine
     try:
-        return distributed.Client(address, timeout=timeout, set_as_default=False), True
+        return _client(distributed, address, timeout), True
     except (OSError, TimeoutError, ValueError, TypeError) as error:
         raise SchedulerError(
             f"the Dask scheduler at {address} does not answer within {timeout:g} s: is it running, and can it be reached from "
@@ -92,6 +93,35 @@ def connect(engine: Any, timeout: float) -> tuple[Any, bool]:
             found=address,
             expected="the address of a scheduler, such as tcp://scheduler:8786",
         ) from error
+
+
+def _client(distributed: Any, address: str, timeout: float) -> Any:
+    """A client of the scheduler at ``address``.
+
+    Its own timeout does not hold where something listens that never answers, so it is made by a thread that nobody waits for longer.
+    """
+    made: queue.Queue[Any] = queue.Queue()
+    is_late = threading.Event()
+
+    def make() -> None:
+        try:
+            client = distributed.Client(address, timeout=timeout, set_as_default=False)
+        except BaseException as error:  # It belongs to the caller.
+            made.put(error)
+            return
+        made.put(client)
+        if is_late.is_set():
+            client.close(timeout=1)
+
+    threading.Thread(target=make, name="warmcore-connect", daemon=True).start()
+    try:
+        found = made.get(timeout=timeout + 2.0)
+    except queue.Empty:
+        is_late.set()
+        raise TimeoutError("something listens there and says nothing") from None
+    if isinstance(found, BaseException):
+        raise found
+    return found
 
 
 class _Tasks:

@@ -9,6 +9,7 @@ from typing import Any
 
 from .. import _native
 from .._document import Scenario, plain
+from ..errors import ArgumentError, ScenarioError, instance, refused
 
 #: A field by its dotted path, or several that vary together.
 Field = str | tuple[str, ...]
@@ -45,6 +46,11 @@ class Grid:
         *,
         model: str = "packet",
     ) -> None:
+        instance(axes, Mapping, "axes", "a mapping of fields to their values")
+        instance(scenario, (Scenario, Mapping), "scenario", "a scenario, or a mapping of its fields")
+        if model not in _MODELS:
+            raise refused(ScenarioError, "model", repr(model), " or ".join(f'"{name}"' for name in _MODELS))
+        _check_apart([name for field in axes for name in ([field] if isinstance(field, str) else field)])
         kind = scenario.kind if isinstance(scenario, Scenario) else model
         fields = _given(plain(scenario, "scenario"))
         rows = [([field] if isinstance(field, str) else list(field), _rows(field, values)) for field, values in axes.items()]
@@ -103,8 +109,24 @@ class Grid:
 
 def _rows(field: Field, values: Iterable[Any]) -> str:
     """JSON with a list of values for each point of the axis."""
-    listed = plain(list(values), field if isinstance(field, str) else ", ".join(field))
-    return json.dumps([[value] for value in listed] if isinstance(field, str) else listed)
+    name = field if isinstance(field, str) else ", ".join(map(str, field))
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+        raise refused(ArgumentError, name, f"given {values!r}", "a list of values")
+    listed = plain(list(values), name)
+    if isinstance(field, str):
+        return json.dumps([[value] for value in listed])
+    for row in listed:
+        if not isinstance(row, list) or len(row) != len(field):
+            raise refused(ScenarioError, name, f"given {row!r}", f"a tuple of {len(field)} values for each point")
+    return json.dumps(listed)
+
+
+def _check_apart(fields: list[str]) -> None:
+    """Refuses an axis within another's table: the later would undo the earlier."""
+    for field in fields:
+        for other in fields:
+            if isinstance(other, str) and str(field).startswith(f"{other}."):
+                raise refused(ScenarioError, field, f"within `{other}`, which is varied too", "fields apart from each other")
 
 
 def _given(value: Any) -> Any:

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from .. import _native
-from .._document import Scenario
-from ..errors import SweepError
+from .._document import Scenario, plain
+from ..errors import ArgumentError, SweepError, number, refused, whole
 from . import dask, local
 from .batches import Batcher
 from .dataset import Sweep
@@ -61,7 +61,13 @@ def sweep(
         KeyboardInterrupt: Ctrl-C; tasks under way are cancelled, and finished points are kept.
     """
     if isinstance(grid, Scenario) or not isinstance(grid, Grid):
-        raise TypeError(f"expected a grid, such as wc.Grid(scenario, {{'seed': range(1, 11)}}), not {type(grid).__name__}")
+        expected = "a grid, such as wc.Grid(scenario, {'seed': range(1, 11)})"
+        raise refused(ArgumentError, "grid", f"of type {type(grid).__name__}", expected)
+    retries = whole(retries, "retries", "a number of times, 0 for none")
+    jobs = None if jobs is None else whole(jobs, "jobs", "a number of tasks from 1", least=1)
+    timeout = number(timeout, "timeout", "a number of seconds", least=0.0)
+    if out is not None and not isinstance(out, (str, bytes, os.PathLike)):
+        raise refused(ArgumentError, "out", f"of type {type(out).__name__}", "the path of a folder")
     if engine != "local" and isinstance(engine, str) and "://" not in engine:
         raise SweepError(
             f'`engine` is "{engine}", expected "local", an address such as "dask://scheduler:8786", or a Dask client',
@@ -69,7 +75,7 @@ def sweep(
             found=engine,
             expected='"local", an address, or a client',
         )
-    path = os.fspath(out) if out is not None else f"sweep-{grid.identity[:12]}"
+    path = plain(os.fsdecode(out), "out") if out is not None else f"sweep-{grid.identity[:12]}"
     # A plan of its own: one that was stopped stays stopped.
     plan = _native.Plan(text=grid.to_toml(), checked=True)
     with contextlib.ExitStack() as stack:
