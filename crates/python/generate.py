@@ -42,6 +42,20 @@ PLAIN |= dict.fromkeys(["u8", "u16", "u32", "u64", "usize", "i32", "i64"], "int"
 DESCRIBED_BY = {"Scheduler": ["UnixScheduler", "FairScheduler", "Scheduler"]}
 #: What a document leaves out while it is so, and is no empty list, false or zero.
 LEFT_OUT = {("Traffic", "batch"): {"mean": 1.0, "distribution": "deterministic"}}
+#: What classes are, where the structs say only that they are documents.
+CLASSES = {
+    "PacketScenario": """Packets on the processors of one host: what arrives, which processor takes it, and what that costs.
+
+    The model of Salehi, Kurose & Towsley 1994, with extensions. Names that end in ``_ns``, ``_us`` or ``_ms`` are times, those in
+    ``_per_s`` rates; fractions are from 0 to 1. ``wc.simulate``, ``wc.observe`` and ``wc.capacity`` take it.""",
+    "RunQueueScenario": """Processes in the run queues of one machine: what they do, and how its scheduler places them.
+
+    The model of Torrellas, Tucker & Gupta 1995, and Linux's fair scheduler. Names that end in ``_us`` or ``_ms`` are times.
+    ``wc.simulate`` takes it.""",
+    "ClusterScenario": """A cluster of machines that run one program over a network, and where protocols run in it.
+
+    The model of Falsafi 1998. Times are in cycles of 400 MHz. ``wc.simulate`` takes it.""",
+}
 #: Structs whose names would not do in Python.
 RENAMED = {"Part": "MemoryPart"}
 #: Fields that programs do not set.
@@ -162,7 +176,7 @@ class Generator:
         described = {}
         for other in DESCRIBED_BY.get(found.name, []):
             described |= {field.name: field.doc for field in (struct(other) or found).fields if field.doc}
-        lines = [f"class {RENAMED.get(found.name, found.name)}({base}):", docstring(found.doc, 4), ""]
+        lines = [f"class {RENAMED.get(found.name, found.name)}({base}):", docstring(CLASSES.get(found.name, found.doc).replace("\n    ", "\n"), 4), ""]
         if kind:
             lines += [f'    kind: ClassVar[str] = "{kind}"']
         types = {field.name: self.python(field.type) for field in fields}

@@ -32,21 +32,20 @@ impl Serialize for Figures {
 }
 
 impl Figures {
-    fn estimate(&mut self, name: &str, unit: &str, value: Option<Estimate<f64>>) {
-        let value = value.filter(|value| value.mean.is_finite());
-        let shown = value.map(|Estimate { mean, half_width }| match half_width {
-            None => json!({ "mean": mean, "unit": unit }),
-            // No number stands for what is not known.
-            Some(half) => json!({ "mean": mean, "half_width": Some(half).filter(|half| half.is_finite()), "unit": unit }),
-        });
-        self.0.push((name.to_owned(), shown.unwrap_or(Value::Null)));
+    pub(crate) fn estimate(&mut self, name: &str, unit: &str, value: Option<Estimate<f64>>) {
+        self.0.push((name.to_owned(), shown(unit, value)));
     }
 
-    fn quantity(&mut self, name: &str, unit: &str, value: Option<f64>) {
+    fn estimates(&mut self, name: &str, unit: &str, values: impl Iterator<Item = Estimate<f64>>) {
+        let list: Vec<Value> = values.map(|value| shown(unit, Some(value))).collect();
+        self.0.push((name.to_owned(), list.into()));
+    }
+
+    pub(crate) fn quantity(&mut self, name: &str, unit: &str, value: Option<f64>) {
         self.estimate(name, unit, value.map(Estimate::published));
     }
 
-    fn plain(&mut self, name: &str, value: impl Into<Value>) {
+    pub(crate) fn plain(&mut self, name: &str, value: impl Into<Value>) {
         self.0.push((name.to_owned(), value.into()));
     }
 
@@ -60,20 +59,32 @@ impl Figures {
     }
 }
 
-fn table(columns: Vec<Column>) -> Result<Columns, Failure> {
+fn shown(unit: &str, value: Option<Estimate<f64>>) -> Value {
+    let value = value.filter(|value| value.mean.is_finite());
+    let shown = value.map(|Estimate { mean, half_width }| match half_width {
+        None => json!({ "mean": mean, "unit": unit }),
+        // No number stands for what is not known.
+        Some(half) => {
+            json!({ "mean": mean, "half_width": Some(half).filter(|half| half.is_finite()), "unit": unit })
+        }
+    });
+    shown.unwrap_or(Value::Null)
+}
+
+pub(crate) fn table(columns: Vec<Column>) -> Result<Columns, Failure> {
     Columns::new(columns).map_err(|error| Failure::Broken(error.to_string()))
 }
 
-fn time(of: Estimate<Nanos>) -> Estimate<f64> {
+pub(crate) fn time(of: Estimate<Nanos>) -> Estimate<f64> {
     Estimate { mean: of.mean.0, half_width: of.half_width.map(|half| half.0) }
 }
 
-fn rate(of: Estimate<PerSecond>) -> Estimate<f64> {
+pub(crate) fn rate(of: Estimate<PerSecond>) -> Estimate<f64> {
     Estimate { mean: of.mean.0, half_width: of.half_width.map(|half| half.0) }
 }
 
 /// The columns of estimates: the means, and their half-widths, null where they are not known.
-fn estimates(name: &str, unit: &str, rows: &[Estimate<f64>]) -> [Column; 2] {
+pub(crate) fn estimates(name: &str, unit: &str, rows: &[Estimate<f64>]) -> [Column; 2] {
     let known = |value: f64| Some(value).filter(|value| value.is_finite());
     [
         Column::floats(name, unit, rows.iter().map(|row| known(row.mean))),

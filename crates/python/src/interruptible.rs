@@ -2,14 +2,39 @@
 
 use crate::failure::Failure;
 use pyo3::prelude::*;
-use std::sync::Arc;
+use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 /// How often signals are looked for.
 const GLANCE: Duration = Duration::from_millis(50);
+
+/// Does `work` on the threads of this process. A process that was forked, as those of `multiprocessing` may be, has none of its
+/// parent's threads and would wait for them for ever: it makes its own.
+///
+/// # Errors
+/// Those of `work`, and if there can be no threads.
+pub(crate) fn on_threads<T: Send>(work: impl FnOnce() -> Result<T, Failure> + Send) -> Result<T, Failure> {
+    static POOL: Mutex<Option<(u32, &ThreadPool)>> = Mutex::new(None);
+    let pool = {
+        let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
+        match *pool {
+            Some((process, pool)) if process == std::process::id() => pool,
+            _ => {
+                let made =
+                    ThreadPoolBuilder::new().build().map_err(|error| Failure::Broken(error.to_string()))?;
+                // Kept as long as the process, as rayon keeps its own.
+                let made: &ThreadPool = Box::leak(Box::new(made));
+                *pool = Some((std::process::id(), made));
+                made
+            }
+        }
+    };
+    pool.install(work)
+}
 
 /// Does `work` on another thread while this one looks for signals; other threads of Python run meanwhile.
 ///

@@ -5,6 +5,7 @@
 //! | [`document`] | scenarios as JSON, which Python's objects hold, and as TOML |
 //! | [`simulate`] | one scenario to its figures and tables |
 //! | [`models`], [`policy`] | the same with a policy, costs or arrivals of one's own |
+//! | [`capacity`] | the highest rate of a host |
 //! | [`mod@observe`] | everything that can be observed of a point |
 //! | [`profile`] | machines' profiles as JSON and TOML |
 //! | [`calibrate`] | measuring this machine |
@@ -18,6 +19,7 @@
 //! What users see is in Python, in `python/warmcore/`: this module takes and gives documents, and holds no logic of its own.
 
 mod calibrate;
+mod capacity;
 mod complaint;
 mod document;
 mod failure;
@@ -39,6 +41,8 @@ use pyo3::prelude::*;
 mod _native {
     #[pymodule_export]
     use super::calibrate::calibrate;
+    #[pymodule_export]
+    use super::capacity::capacity;
     #[pymodule_export]
     use super::document::{of_toml, part, scenario, to_toml};
     #[pymodule_export]

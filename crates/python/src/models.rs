@@ -11,7 +11,9 @@ use warmcore_policy::dispatch::{StackQueues, StreamQueue, Waiting};
 use warmcore_scenario::chosen::Task;
 use warmcore_scenario::document::Checked;
 use warmcore_scenario::{OpenTraffic, PacketScenario, Parallelism, Process, QueueRule, Scheduling};
-use warmcore_sim::packet::{Packet, PointError, PointResult, Shape, Simulation, SimulationError};
+use warmcore_sim::packet::{
+    Ended, Outcome, Packet, PointError, PointResult, Shape, Simulation, SimulationError,
+};
 use warmcore_units::{Fault, Nanos, PerSecond, StreamId};
 use warmcore_workload::{Arrival, Key, TimeFactors, Trace};
 
@@ -136,7 +138,7 @@ impl OwnRun<'_> {
             Process::Poisson => simulation.mean_gap(rate.interval()),
             _ => simulation,
         };
-        let judged = Judged { seed: scenario.seed, rate, traffic, raised };
+        let judged = Judged { seed: scenario.seed, rate, is_fixed: run.packets.is_some(), traffic, raised };
         let Scheduling { approach, queue, .. } = scenario.scheduling;
         match (approach, queue) {
             _ if extensions.queues.limit.is_some() || !extensions.queues.classes.is_empty() => {
@@ -153,6 +155,8 @@ impl OwnRun<'_> {
 struct Judged<'a> {
     seed: u64,
     rate: PerSecond,
+    /// Whether the run's length is given.
+    is_fixed: bool,
     traffic: &'a OpenTraffic,
     raised: &'a Raised,
 }
@@ -162,7 +166,7 @@ impl Judged<'_> {
         self,
         simulation: Simulation<P, PythonCosts, W, TimeFactors>,
     ) -> Result<PointResult, Failure> {
-        let Self { seed, rate, traffic, raised } = self;
+        let Self { seed, rate, is_fixed, traffic, raised } = self;
         let key = |replication| Key { seed, point: rate.0.to_bits(), replication };
         let simulation = simulation.with_key(key(CAPACITY_REPLICATION));
         let capacity =
@@ -174,9 +178,32 @@ impl Judged<'_> {
         }
         let simulation = simulation.with_key(key(0));
         let mut outcome = simulation.run(&mut *traffic.source(rate, simulation.key())?).map_err(failure)?;
+        if is_fixed && outcome.ended == Ended::Exhausted {
+            outcome.ended = Ended::FixedLength;
+        }
         outcome.ended = capacity.judge(rate, outcome.ended);
+        match outcome.ended {
+            _ if capture.is_some() => set_half_widths(&mut outcome, None),
+            // Near capacity the spread within a run does not show how far its means are off.
+            Ended::NearCapacity | Ended::Unknown => {
+                let Outcome { service, utilisation, .. } = outcome;
+                set_half_widths(&mut outcome, Some(f64::INFINITY));
+                outcome = Outcome { service, utilisation, ..outcome };
+            }
+            _ => {}
+        }
         Ok(PointResult { rate, capacity, outcome: Some(outcome), capture })
     }
+}
+
+/// Gives all means this half-width: none to those of recorded arrivals, which are one run and say nothing of others.
+fn set_half_widths(outcome: &mut Outcome, half_width: Option<f64>) {
+    let quantiles = &mut outcome.quantiles;
+    let times = [&mut outcome.delay, &mut outcome.service];
+    for time in times.into_iter().chain([&mut quantiles.p50, &mut quantiles.p99, &mut quantiles.p999]) {
+        time.half_width = half_width.map(Nanos);
+    }
+    outcome.utilisation.half_width = half_width;
 }
 
 fn failure(error: SimulationError) -> Failure {

@@ -1,21 +1,26 @@
 //! A policy and costs that are written in Python, as the simulator asks for them.
 
-use crate::failure::Failure;
-use pyo3::exceptions::PyTypeError;
+use crate::failure::{Class, Complaint, Failure};
 use pyo3::intern;
 use pyo3::prelude::*;
 use rand_core::Rng;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use warmcore_costs::{self as costs, CostModel, ExecutionModel};
 use warmcore_policy as policy;
 use warmcore_units::{CpuId, Nanos};
+
+/// Calls between two looks for signals: code that runs in C looks for none itself.
+const CALLS: u32 = 256;
+/// What a packet may take, ns: less is lost in rounding, and with more the clock stands still.
+const COSTS: std::ops::RangeInclusive<f64> = 1.0..=1e12;
 
 /// The first exception of a run. Once there is one, no more packets arrive.
 #[derive(Clone, Default)]
 pub(crate) struct Raised {
     first: Arc<OnceLock<Mutex<Option<PyErr>>>>,
     stop: Arc<AtomicBool>,
+    calls: Arc<AtomicU32>,
 }
 
 impl Raised {
@@ -31,6 +36,14 @@ impl Raised {
         first.map_or(Ok(()), |raised| Err(Failure::Interrupted(Some(raised))))
     }
 
+    /// Looks for signals, every so many calls.
+    fn glance(&self, py: Python<'_>) -> PyResult<()> {
+        match self.calls.fetch_add(1, Ordering::Relaxed) % CALLS {
+            0 => py.check_signals(),
+            _ => Ok(()),
+        }
+    }
+
     #[cold]
     fn note(&self, error: PyErr) {
         // Later ones may follow from the first.
@@ -40,7 +53,7 @@ impl Raised {
 }
 
 /// Run the packet now, on this idle processor.
-#[pyclass(frozen, eq, hash, module = "warmcore")]
+#[pyclass(frozen, eq, hash, module = "warmcore._native")]
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Run {
     /// The processor.
@@ -49,7 +62,7 @@ pub(crate) struct Run {
 }
 
 /// Let the packet wait in this processor's queue, or in the common one.
-#[pyclass(frozen, eq, hash, module = "warmcore")]
+#[pyclass(frozen, eq, hash, module = "warmcore._native")]
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Wait {
     /// The processor.
@@ -60,25 +73,49 @@ pub(crate) struct Wait {
 #[pymethods]
 impl Run {
     #[new]
-    const fn new(cpu: u32) -> Self {
-        Self { cpu }
+    fn new(cpu: &Bound<'_, PyAny>) -> PyResult<Self> {
+        Ok(Self { cpu: number(cpu)? })
     }
 
     fn __repr__(&self) -> String {
         format!("Run({})", self.cpu)
+    }
+
+    const fn __getnewargs__(&self) -> (u32,) {
+        (self.cpu,)
     }
 }
 
 #[pymethods]
 impl Wait {
     #[new]
-    const fn new(cpu: u32) -> Self {
-        Self { cpu }
+    fn new(cpu: &Bound<'_, PyAny>) -> PyResult<Self> {
+        Ok(Self { cpu: number(cpu)? })
     }
 
     fn __repr__(&self) -> String {
         format!("Wait({})", self.cpu)
     }
+
+    const fn __getnewargs__(&self) -> (u32,) {
+        (self.cpu,)
+    }
+}
+
+/// The number of a processor.
+fn number(cpu: &Bound<'_, PyAny>) -> PyResult<u32> {
+    cpu.extract().or_else(|_| Err(refused("cpu", &cpu.repr()?.to_string(), "a processor's number from 0")))
+}
+
+/// What a model in Python says is impossible.
+fn refused(field: &str, found: &str, expected: &str) -> PyErr {
+    let complaint = Complaint {
+        message: format!("`{field}` is {found}, expected {expected}"),
+        field: Some(field.to_owned()),
+        found: Some(found.to_owned()),
+        expected: Some(expected.to_owned()),
+    };
+    Failure::Unusable(Class::Scenario, complaint).into()
 }
 
 /// A packet that needs a processor.
@@ -165,6 +202,7 @@ impl<const COMMON: bool> PythonPolicy<COMMON> {
         random: f64,
     ) -> PyResult<policy::Decision> {
         Python::attach(|py| {
+            self.raised.glance(py)?;
             let [request, view] = [
                 seen_request(request, random).into_pyobject(py)?.into_any(),
                 seen_view(view, !COMMON).into_pyobject(py)?.into_any(),
@@ -176,10 +214,8 @@ impl<const COMMON: bool> PythonPolicy<COMMON> {
             if let Ok(wait) = answer.cast::<Wait>() {
                 return Ok(policy::Decision::Wait(CpuId(wait.get().cpu)));
             }
-            let found = answer.repr()?;
-            Err(PyTypeError::new_err(format!(
-                "place() returned {found}, expected wc.Run(cpu) or wc.Wait(cpu)"
-            )))
+            let found = answer.repr()?.to_string();
+            Err(refused("policy.place()", &found, "wc.Run(cpu) or wc.Wait(cpu)"))
         })
     }
 }
@@ -287,7 +323,14 @@ impl PythonCosts {
             idle: idle.0,
             usual: usual.0,
         };
-        Python::attach(|py| function.bind(py).call1((service,))?.extract())
+        Python::attach(|py| {
+            self.raised.glance(py)?;
+            let cost = function.bind(py).call1((service,))?;
+            match cost.extract() {
+                Ok(ns) if COSTS.contains(&ns) => Ok(ns),
+                _ => Err(refused("cost()", &cost.repr()?.to_string(), "a time from 1 to 1e12 ns")),
+            }
+        })
     }
 }
 

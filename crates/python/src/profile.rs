@@ -38,6 +38,13 @@ pub(crate) fn chosen(source: &ProfileSource, text: Option<&str>) -> Result<Profi
     }
 }
 
+/// Names the `costs` as the `source` of a scenario if they were given as `text` instead of those it names.
+pub(crate) fn named_by(source: &mut ProfileSource, costs: &Profile, text: Option<&str>) {
+    if text.is_some() {
+        *source = ProfileSource::File(costs.name.clone().into());
+    }
+}
+
 /// The profile in a TOML `text`.
 pub(crate) fn parsed(text: &str) -> Result<Profile, Failure> {
     document::parse(text, "profile".as_ref()).map_err(unfit)

@@ -1,7 +1,7 @@
 //! Published results, simulated again.
 
 use crate::failure::{Class, Complaint, Failure};
-use crate::interruptible::interruptible;
+use crate::interruptible::{interruptible, on_threads};
 use crate::profile::parsed;
 use crate::table::Table;
 use core::ops::ControlFlow;
@@ -52,10 +52,12 @@ pub(crate) fn reproduce(
 ) -> PyResult<(String, String, Table, Table)> {
     let asked = Asked { figures, quick, seed, precision, profile };
     asked.check(source)?;
-    let reproduced = interruptible(py, |stop| match source {
-        "salehi-1994" => salehi(&asked, &stop),
-        "torrellas-1995" => torrellas(&asked, &stop),
-        _ => falsafi(&asked, &stop),
+    let reproduced = interruptible(py, |stop| {
+        on_threads(|| match source {
+            "salehi-1994" => salehi(&asked, &stop),
+            "torrellas-1995" => torrellas(&asked, &stop),
+            _ => falsafi(&asked, &stop),
+        })
     });
     let Reproduced { summary, charts, claims, points } = reproduced?;
     Ok((summary, charts, Table::new(claims)?, Table::new(points)?))

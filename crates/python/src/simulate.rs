@@ -3,9 +3,9 @@
 use crate::document::AnyScenario;
 use crate::failure::{Class, Failure};
 use crate::figures::Said;
-use crate::interruptible::interruptible;
+use crate::interruptible::{interruptible, on_threads};
 use crate::models::{self, Own};
-use crate::profile::chosen;
+use crate::profile::{chosen, named_by};
 use crate::table::Table;
 use core::ops::ControlFlow;
 use pyo3::prelude::*;
@@ -31,10 +31,12 @@ pub(crate) fn simulate(
 ) -> PyResult<(String, Table)> {
     let scenario = AnyScenario::from_json(kind, document)?;
     let began = Instant::now();
-    let said = interruptible(py, |stop| match &scenario {
-        AnyScenario::Packet(scenario) => packet(scenario, profile, stop),
-        AnyScenario::RunQueue(scenario) => run_queue(scenario, &stop),
-        AnyScenario::Cluster(scenario) => cluster(scenario, &stop),
+    let said = interruptible(py, |stop| {
+        on_threads(|| match &scenario {
+            AnyScenario::Packet(scenario) => packet(scenario, profile, stop),
+            AnyScenario::RunQueue(scenario) => run_queue(scenario, &stop),
+            AnyScenario::Cluster(scenario) => cluster(scenario, &stop),
+        })
     });
     let Said { mut figures, table } = said?;
     figures.set_wall_time(began.elapsed().as_secs_f64());
@@ -44,13 +46,14 @@ pub(crate) fn simulate(
 /// Simulates packets with models of one's own: the arrivals of `times` (64-bit floats, ns) and `streams` (32-bit integers), both
 /// as bytes in this machine's order; a `policy` in Python and where packets wait under it; and a function of what packets cost.
 #[pyfunction]
-#[pyo3(signature = (document, profile = None, arrivals = None, policy = None, common_queue = true, cost = None))]
+#[pyo3(signature = (document, profile = None, arrivals = None, policy = None, policy_name = None, common_queue = true, cost = None))]
 pub(crate) fn simulate_with(
     py: Python<'_>,
     document: &str,
     profile: Option<&str>,
     arrivals: Option<(PyBackedBytes, PyBackedBytes)>,
     policy: Option<Py<PyAny>>,
+    policy_name: Option<&str>,
     common_queue: bool,
     cost: Option<Py<PyAny>>,
 ) -> PyResult<(String, Table)> {
@@ -68,15 +71,19 @@ pub(crate) fn simulate_with(
         None => scenario.traffic.open(),
     };
     let traffic = traffic().map_err(Failure::from)?;
-    let profile = chosen(&scenario.profile, profile)?;
+    let text = profile;
+    let profile = chosen(&scenario.profile, text)?;
+    named_by(&mut scenario.profile, &profile, text);
     let result = if policy.is_none() && cost.is_none() {
-        interruptible(py, |stop| Ok(Point::new(&scenario, &traffic.stopped_by(stop), &profile)?.simulate()?))
+        interruptible(py, |stop| {
+            on_threads(|| Ok(Point::new(&scenario, &traffic.stopped_by(stop), &profile)?.simulate()?))
+        })
     } else {
         let policy =
             policy.map(|policy| if common_queue { Own::Common(policy) } else { Own::PerProcessor(policy) });
         models::simulate(&scenario, traffic, &profile, policy, cost)
     }?;
-    let Said { mut figures, table } = Said::of_point(&scenario, &result)?;
+    let Said { mut figures, table } = Said::of_point(&scenario, policy_name, &result)?;
     figures.set_wall_time(began.elapsed().as_secs_f64());
     Ok((figures.to_json()?, Table::new(table)?))
 }
@@ -85,7 +92,9 @@ fn packet(scenario: &PacketScenario, profile: Option<&str>, stop: Arc<AtomicBool
     let costs = chosen(&scenario.profile, profile)?;
     let traffic = scenario.traffic.open()?.stopped_by(stop);
     let result = Point::new(scenario, &traffic, &costs)?.simulate()?;
-    Said::of_point(scenario, &result)
+    let mut scenario = scenario.clone();
+    named_by(&mut scenario.profile, &costs, profile);
+    Said::of_point(&scenario, None, &result)
 }
 
 fn run_queue(scenario: &RunQueueScenario, stop: &AtomicBool) -> Result<Said, Failure> {

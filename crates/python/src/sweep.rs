@@ -1,6 +1,7 @@
 //! Grids, their rows and their data sets: what the package `warmcore.sweeping` is made of.
 
 use crate::failure::{Class, Complaint, Failure};
+use crate::interruptible::on_threads;
 use pyo3::prelude::*;
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -41,7 +42,10 @@ impl From<PointFailed> for Failure {
 
 impl From<DataSetError> for Failure {
     fn from(error: DataSetError) -> Self {
-        Self::plain(Class::DataSet, error)
+        // The command line's options are arguments here.
+        let message =
+            error.to_string().replace("--force", "overwrite=True").replace("--resume", "resume=True");
+        Self::plain(Class::DataSet, message)
     }
 }
 
@@ -97,8 +101,7 @@ impl Plan {
                     return Err(Failure::plain(Class::Scenario, "neither a text nor a path is given"));
                 }
             };
-            let plan = if checked { Checked::unchecked(grid) } else { Checked::new(grid) };
-            Ok(plan?)
+            on_threads(|| Ok(if checked { Checked::unchecked(grid) } else { Checked::new(grid) }?))
         });
         Ok(Self { plan: plan?, stop: AtomicBool::new(false) })
     }
@@ -208,7 +211,7 @@ impl DataSet {
 
     /// The points whose rows are not known, in the order in which to begin them, with the seconds that each may take.
     fn missing(&self, py: Python<'_>, plan: &Plan) -> PyResult<Vec<(u64, f64)>> {
-        self.with(py, |set| Ok(order(&plan.plan, |index| set.knows(index))))
+        self.with(py, |set| on_threads(|| Ok(order(&plan.plan, |index| set.knows(index)))))
     }
 
     /// Adds rows by their points' indices.

@@ -1,13 +1,15 @@
 //! Tables that other programs read through Arrow's C stream interface, without copying.
 
-use crate::failure::Failure;
+use crate::failure::{Class, Failure};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{
     ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, RecordBatchIterator, StringArray,
 };
+use arrow_ipc::reader::StreamReader;
+use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 use pyo3::prelude::*;
-use pyo3::types::PyCapsule;
+use pyo3::types::{PyBytes, PyCapsule, PyType};
 use std::collections::HashMap;
 use std::sync::Arc;
 use warmcore_record::columns::Values;
@@ -23,7 +25,7 @@ const HALF_WIDTH: &str = "half_width";
 ///
 /// Each column's metadata name its `unit`, and, if it has intervals, the column with their `half_width`: half the length of
 /// the 95% interval, null where it is not known.
-#[pyclass(frozen, module = "warmcore")]
+#[pyclass(frozen, module = "warmcore._native")]
 pub(crate) struct Table {
     batch: RecordBatch,
 }
@@ -40,6 +42,15 @@ impl Table {
         let (fields, arrays): (Vec<Field>, Vec<ArrayRef>) = columns.columns().iter().map(of).unzip();
         let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays);
         Ok(Self { batch: batch.map_err(|error| Failure::Broken(error.to_string()))? })
+    }
+
+    fn to_ipc(&self) -> Result<Vec<u8>, ArrowError> {
+        let mut bytes = Vec::new();
+        let mut writer = StreamWriter::try_new(&mut bytes, &self.batch.schema())?;
+        writer.write(&self.batch)?;
+        writer.finish()?;
+        drop(writer);
+        Ok(bytes)
     }
 }
 
@@ -95,6 +106,55 @@ impl Table {
 
     fn __len__(&self) -> usize {
         self.num_rows()
+    }
+
+    /// The table as a pandas data frame; it is handed over by column, not by row. Needs `warmcore[pandas]`.
+    fn to_pandas<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("warmcore.result")?.call_method1("to_pandas", (slf,))
+    }
+
+    /// The table as a polars data frame, without copying. Needs `warmcore[polars]`.
+    fn to_polars<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("warmcore.result")?.call_method1("to_polars", (slf,))
+    }
+
+    fn __repr__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("warmcore.result")?.call_method1("table_text", (slf,))
+    }
+
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("warmcore.result")?.call_method1("table_html", (slf,))
+    }
+
+    /// Tables are equal if their columns and their cells are.
+    fn __eq__(&self, other: &Self) -> bool {
+        self.batch == other.batch
+    }
+
+    fn __copy__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
+        slf
+    }
+
+    /// Itself: a table never changes.
+    fn __deepcopy__<'py>(slf: Bound<'py, Self>, memo: &Bound<'py, PyAny>) -> Bound<'py, Self> {
+        let _ = memo;
+        slf
+    }
+
+    /// Tables cross processes as streams of Arrow's IPC.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let bytes = slf.get().to_ipc().map_err(|error| Failure::Broken(error.to_string()))?;
+        Ok((slf.get_type().getattr("_of_ipc")?, (PyBytes::new(slf.py(), &bytes),)))
+    }
+
+    /// The table in a stream of Arrow's IPC.
+    #[classmethod]
+    fn _of_ipc(class: &Bound<'_, PyType>, bytes: &[u8]) -> PyResult<Self> {
+        let _ = class;
+        let unreadable = |error: ArrowError| Failure::plain(Class::Other, format!("not a table: {error}"));
+        let mut reader = StreamReader::try_new(bytes, None).map_err(unreadable)?;
+        let batch = reader.next().unwrap_or_else(|| Ok(RecordBatch::new_empty(reader.schema())));
+        Ok(Self { batch: batch.map_err(unreadable)? })
     }
 }
 

@@ -34,6 +34,6 @@ def test_what_cannot_be_observed_is_refused() -> None:
         wc.observe(POINT, quantiles=[1.5])
     with pytest.raises(wc.ScenarioError) as caught:
         wc.observe(POINT, window_ns=-1.0)
-    assert caught.value.field == "time_series"
+    assert caught.value.field == "window_ns"
     with pytest.raises(TypeError, match="expected a PacketScenario"):
         wc.observe(wc.ClusterScenario(program={"name": "fft"}))  # type: ignore[arg-type]

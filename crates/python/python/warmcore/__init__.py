@@ -12,6 +12,7 @@ with intervals, and Arrow tables. Times are in nanoseconds, rates per second, un
 from __future__ import annotations
 
 from ._calibrate import calibrate
+from ._capacity import Capacity, capacity
 from ._document import Document, Part, Scenario
 from ._native import VERSION as __version__
 from ._native import Table
@@ -20,7 +21,7 @@ from ._reproduce import Reproduction, reproduce
 from ._scenarios import *  # noqa: F403
 from ._scenarios import __all__ as _scenarios_all
 from ._simulate import simulate
-from .errors import DataSetError, Error, ProfileError, ScenarioError, SchedulerError, SweepError, TrafficError
+from .errors import ArgumentError, DataSetError, Error, ProfileError, ScenarioError, SchedulerError, SweepError, TrafficError
 from .plotting import plot
 from .policy import Found, Policy, Request, Run, View, Wait
 from .profile import Profile
@@ -28,6 +29,8 @@ from .result import ClusterResult, Estimate, PacketResult, Result, RunQueueResul
 from .sweeping import Grid, Sweep, open_dataset, sweep
 
 __all__ = [
+    "ArgumentError",
+    "Capacity",
     "ClusterResult",
     "DataSetError",
     "Document",
@@ -57,6 +60,7 @@ __all__ = [
     "Wait",
     "__version__",
     "calibrate",
+    "capacity",
     "observe",
     "open_dataset",
     "plot",

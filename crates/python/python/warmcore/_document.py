@@ -14,10 +14,10 @@ import keyword
 import math
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, NoReturn, TypeVar
 
 from . import _native
-from .errors import ScenarioError
+from .errors import ArgumentError, ScenarioError, refused
 
 D = TypeVar("D", bound="Document")
 
@@ -40,13 +40,20 @@ class Document:
     _fields: dict[str, Any]
 
     def __init_subclass__(cls) -> None:
+        if not cls._names:
+            return
         # What help() shows: the constructor takes any name, so that the reader of the document says which are wrong.
         taken = [
-            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=_annotation(cls, name))
+            inspect.Parameter(
+                name, inspect.Parameter.KEYWORD_ONLY, default=_Default(cls, name), annotation=_annotation(cls, name)
+            )
             for name in cls._names
             if not keyword.iskeyword(name)
         ]
         cls.__signature__ = inspect.Signature(taken)  # type: ignore[attr-defined]
+        cls.__doc__ = f"{inspect.cleandoc(cls.__doc__ or '')}\n\nArgs:\n" + "\n".join(
+            f"    {name} (default {_Default(cls, name)!r}): {_first_line(cls, name)}" for name in cls._names
+        )
 
     def __init__(self, **fields: Any) -> None:
         given = {name: plain(value, name) for name, value in fields.items() if value is not None}
@@ -63,7 +70,9 @@ class Document:
         Raises:
             ScenarioError: A field is unknown, or its value cannot be used.
         """
-        return cls(**fields)
+        if not isinstance(fields, Mapping):
+            raise refused(ArgumentError, "fields", f"of type {type(fields).__name__}", "a mapping of names to values")
+        return cls(**{str(name): value for name, value in fields.items()})
 
     def to_dict(self) -> dict[str, Any]:
         """The fields as nested dictionaries of plain values."""
@@ -79,6 +88,8 @@ class Document:
         Raises:
             ScenarioError: A field is unknown, or its value cannot be used.
         """
+        if fields is not None and not isinstance(fields, Mapping):
+            raise refused(ArgumentError, "fields", f"of type {type(fields).__name__}", "a mapping of paths to values")
         changed = self.to_dict()
         for path, value in {**(fields or {}), **more}.items():
             _set(changed, path, value)
@@ -182,9 +193,11 @@ class Scenario(Document):
         Raises:
             ScenarioError: It cannot be read, or it is no such scenario; the message names file, line and field.
         """
+        if not isinstance(source, (str, bytes, os.PathLike)):
+            raise refused(ArgumentError, "source", f"of type {type(source).__name__}", "a path, or a text in TOML")
         is_text = isinstance(source, str) and (not source or "\n" in source or "=" in source)
-        text, path = (source, None) if is_text else (None, os.fspath(source))
-        kind, document = _native.of_toml(cls.kind or None, text, path)  # type: ignore[arg-type]
+        text, path = (plain(source, "source"), None) if is_text else (None, os.fsdecode(source))
+        kind, document = _native.of_toml(cls.kind or None, text, path)
         made = _KINDS[kind]._from_complete(json.loads(document))
         return made  # type: ignore[return-value]
 
@@ -213,7 +226,13 @@ def plain(value: Any, path: str) -> Any:
     """``value`` as JSON has it. ``path`` names it if that cannot be."""
     if isinstance(value, Document):
         return value._fields
-    if value is None or isinstance(value, (bool, int, str)):
+    if isinstance(value, str):
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise refused(ScenarioError, path, ascii(value), "a text of Unicode") from None
+        return str(value)
+    if value is None or isinstance(value, (bool, int)):
         return value
     if isinstance(value, float):
         if not math.isfinite(value):
@@ -222,13 +241,13 @@ def plain(value: Any, path: str) -> Any:
             )
         return value
     if isinstance(value, os.PathLike):
-        return os.fspath(value)
+        return plain(os.fsdecode(value), path)
     if isinstance(value, Mapping):
         return {str(key): plain(one, f"{path}.{key}") for key, one in value.items() if one is not None}
     # A number of numpy's, or an array.
     if hasattr(value, "tolist"):
         return plain(value.tolist(), path)
-    if isinstance(value, Iterable):
+    if isinstance(value, Iterable) and not isinstance(value, (bytes, bytearray)):
         return [plain(one, f"{path}.{index}") for index, one in enumerate(value)]
     expected = "a number, a text, true or false, a list or a table"
     found = f"of type {type(value).__name__}"
@@ -236,19 +255,60 @@ def plain(value: Any, path: str) -> Any:
 
 
 def _set(fields: dict[str, Any], path: str, value: Any) -> None:
+    if not isinstance(path, str):
+        raise refused(ArgumentError, repr(path), f"of type {type(path).__name__}", "the dotted path of a field")
     *tables, last = path.split(".")
     node: Any = fields
     for table in tables:
-        node = node[int(table)] if isinstance(node, list) else node.setdefault(table, {})
+        node = node[_place(node, table, path)] if isinstance(node, list) else node.setdefault(table, {})
         if not isinstance(node, (dict, list)):
-            found = f"within `{table}`, which is no table"
-            raise ScenarioError(f"`{path}` is {found}, expected a field", field=path, found=found, expected="a field")
+            raise refused(ScenarioError, path, f"within `{table}`, which is no table", "a field")
     if isinstance(node, list):
-        node[int(last)] = plain(value, path)
+        node[_place(node, last, path)] = plain(value, path)
     elif value is None:
         node.pop(last, None)
     else:
         node[last] = plain(value, path)
+
+
+def _place(items: list[Any], place: str, path: str) -> int:
+    """The place in a list that a path names."""
+    if not (place.isdecimal() and int(place) < len(items)):
+        raise refused(ScenarioError, path, f"at place {place} of a list of {len(items)}", "a place of the list, from 0")
+    return int(place)
+
+
+class _Default:
+    """The default of a field, as help() shows it."""
+
+    def __init__(self, kind: type[Document], name: str) -> None:
+        value = _default(kind).get(name, kind._left_out.get(name))
+        part = kind._parts.get(name) or kind._lists.get(name)
+        self._text = f"{kind._parts[name]}()" if name in kind._parts and isinstance(value, dict) else repr(value)
+        if part is None and isinstance(value, list):
+            self._text = repr(tuple(value))
+
+    def __repr__(self) -> str:
+        return self._text
+
+
+class FrozenTable(dict[str, Any]):
+    """A table of a document, which never changes either."""
+
+    def _refuse(self, *given: object, **named: object) -> NoReturn:
+        raise AttributeError("a scenario never changes: use .replace({'path.of.the.field': …})")
+
+    __setitem__ = __delitem__ = __ior__ = _refuse
+    clear = pop = popitem = setdefault = update = _refuse
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (dict, (dict(self),))
+
+
+def _first_line(kind: type[Document], name: str) -> str:
+    """The first sentence of a field's description, with its unit."""
+    field = getattr(kind, name, None) or getattr(kind, f"{name}_", None)
+    return (inspect.getdoc(field) or "A field of the document.").split("\n\n")[0].replace("\n", " ")
 
 
 def _annotation(kind: type[Document], name: str) -> Any:
@@ -257,6 +317,8 @@ def _annotation(kind: type[Document], name: str) -> Any:
 
 
 def _frozen(value: Any) -> Any:
+    if isinstance(value, dict):
+        return FrozenTable({name: _frozen(one) for name, one in value.items()})
     return tuple(_frozen(one) for one in value) if isinstance(value, list) else value
 
 

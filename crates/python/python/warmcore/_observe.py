@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Iterator, Mapping
 
 from . import _native
 from ._native import Table
 from ._scenarios import PacketScenario
-from .profile import Profile
-from .result import PacketResult, result_of
+from .errors import ArgumentError, instance, number, refused, whole
+from .profile import Profile, document_of
+from .result import Estimate, PacketResult, result_of
 
 __all__ = ["Observation", "observe"]
 
@@ -17,7 +19,7 @@ __all__ = ["Observation", "observe"]
 class Observation(Mapping[str, Table]):
     """What was observed of a point: tables by name, each of which any library reads that takes Arrow.
 
-    ``"quantiles"``, ``"delays"`` and ``"services"`` (histograms), ``"streams"``, ``"time-series"``, ``"warm-up"`` and
+    ``"quantiles"``, ``"slower"`` (the share of packets slower than a limit), ``"delays"`` and ``"services"`` (histograms), ``"streams"``, ``"time-series"``, ``"warm-up"`` and
     ``"events"``; those that were not asked for are not there. Units and half-widths are in their schemas.
     """
 
@@ -27,6 +29,16 @@ class Observation(Mapping[str, Table]):
     def __init__(self, result: PacketResult, tables: dict[str, Table]) -> None:
         self.result = result
         self._tables = tables
+
+    @property
+    def slower(self) -> Estimate | None:
+        """The share of packets that take longer than ``slower_than_ns``, a fraction of 1; ``None`` if that was not asked for, or
+        the host is saturated."""
+        if "slower" not in self._tables:
+            return None
+        row = self._tables["slower"].row(0)
+        half = row["share_half_width"]
+        return Estimate(row["share"], math.inf if half is None else half, "")
 
     def __getitem__(self, name: str) -> Table:
         return self._tables[name]
@@ -38,12 +50,16 @@ class Observation(Mapping[str, Table]):
         return len(self._tables)
 
     def __repr__(self) -> str:
+        return f"<Observation: {self._named()}>\n{self.result}"
+
+    def _named(self) -> str:
+        """The tables by name, and why there are none."""
         tables = ", ".join(f"{name} ({len(table)} rows)" for name, table in self._tables.items())
-        return f"<Observation: {tables or 'nothing'}>\n{self.result}"
+        saturated = "; the host is saturated: only a time series and events can be observed" if self.result.saturated else ""
+        return (tables or "nothing") + saturated
 
     def _repr_html_(self) -> str:
-        tables = ", ".join(f"{name} ({len(table)} rows)" for name, table in self._tables.items())
-        return f"{self.result._repr_html_()}<p>Tables: {tables or 'none'}</p>"
+        return f"{self.result._repr_html_()}<p>Tables: {self._named()}</p>"
 
 
 def observe(
@@ -65,7 +81,7 @@ def observe(
     Args:
         scenario: What to simulate.
         quantiles: Quantiles of the delay, between 0 and 1.
-        slower_than_ns: A limit of the delay in ns: the share of packets that take longer.
+        slower_than_ns: A limit of the delay in ns: the share of packets that take longer is ``.slower``, and a table.
         histogram: The distributions of delays and service times.
         streams: The figures of each stream.
         window_ns: A time series with windows of this length.
@@ -77,19 +93,22 @@ def observe(
         ScenarioError: A field cannot be used, or a quantile needs more packets than a run may have; it says how many.
         ProfileError, TrafficError: As :func:`warmcore.simulate`.
     """
-    if not isinstance(scenario, PacketScenario):
-        raise TypeError(f"expected a PacketScenario, not {type(scenario).__name__}")
+    instance(scenario, PacketScenario, "scenario", "a PacketScenario")
+    if isinstance(quantiles, (str, bytes)) or not isinstance(quantiles, Iterable):
+        raise refused(ArgumentError, "quantiles", f"of type {type(quantiles).__name__}", "numbers between 0 and 1")
+    limit, window = slower_than_ns, window_ns
     wanted = {
-        "quantiles": [float(one) for one in quantiles],
-        "slower_than": slower_than_ns,
-        "histogram": histogram,
-        "streams": streams,
-        "window": window_ns,
-        "warmup": warmup,
+        "quantiles": [number(one, "quantiles", "numbers between 0 and 1, such as 0.99") for one in quantiles],
+        "slower_than": None if limit is None else number(limit, "slower_than_ns", "a time of zero or more", least=0.0),
+        "histogram": bool(histogram),
+        "streams": bool(streams),
+        "window": None if window is None else number(window, "window_ns", "a time above zero", least=0.0),
+        "warmup": bool(warmup),
     }
+    recorded = whole(events, "events", "a number of packets, 0 for none")
     figures, table, tables = _native.observe(
-        scenario._json(), json.dumps(wanted), events, None if profile is None else profile.to_toml()
+        scenario._json(), json.dumps(wanted), recorded, document_of(profile)
     )
-    result = result_of(scenario, figures, table)
+    result = result_of(scenario, figures, table, profile=profile)
     assert isinstance(result, PacketResult)
     return Observation(result, dict(tables))

@@ -1432,7 +1432,11 @@ class Traffic(Part):
 
 
 class PacketScenario(Scenario):
-    """The document of one point."""
+    """Packets on the processors of one host: what arrives, which processor takes it, and what that costs.
+
+    The model of Salehi, Kurose & Towsley 1994, with extensions. Names that end in ``_ns``, ``_us`` or ``_ms`` are times, those in
+    ``_per_s`` rates; fractions are from 0 to 1. ``wc.simulate``, ``wc.observe`` and ``wc.capacity`` take it.
+    """
 
     kind: ClassVar[str] = "packet"
     _names = ("seed", "profile", "processors", "speeds", "stacks", "priorities", "rate_per_s", "scheduling", "traffic", "effects", "service", "queues", "run", "live")
@@ -1537,7 +1541,11 @@ class PacketScenario(Scenario):
 
 
 class RunQueueScenario(Scenario):
-    """The document."""
+    """Processes in the run queues of one machine: what they do, and how its scheduler places them.
+
+    The model of Torrellas, Tucker & Gupta 1995, and Linux's fair scheduler. Names that end in ``_us`` or ``_ms`` are times.
+    ``wc.simulate`` takes it.
+    """
 
     kind: ClassVar[str] = "run-queue"
     _names = ("name", "seed", "runs", "seconds", "machine", "scheduler", "recorded", "applications")
@@ -1601,7 +1609,10 @@ class RunQueueScenario(Scenario):
 
 
 class ClusterScenario(Scenario):
-    """The document."""
+    """A cluster of machines that run one program over a network, and where protocols run in it.
+
+    The model of Falsafi 1998. Times are in cycles of 400 MHz. ``wc.simulate`` takes it.
+    """
 
     kind: ClassVar[str] = "cluster"
     _names = ("name", "machine", "device", "dispatch", "program", "microbenchmark")

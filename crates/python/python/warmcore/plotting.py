@@ -99,6 +99,8 @@ def bars(title: str, label: str, unit: str, names: list[str], series: dict[str, 
 
 
 def _field(result: Result, path: str) -> Any:
+    if path in result.replaced:
+        return result.replaced[path]
     value: Any = result.scenario.to_dict()
     for name in path.split("."):
         value = value[int(name)] if isinstance(value, list) else value[name]
@@ -166,8 +168,8 @@ def _series(axes: Any, chart: dict[str, Any], series: dict[str, Any], place: int
 
 def _half(estimate: dict[str, Any]) -> float:
     half = estimate.get("half_width")
-    # What is not known has no bar.
-    return half if half is not None and math.isfinite(half) else 0.0
+    # What is not known has no bar, not even one of no length.
+    return half if half is not None and math.isfinite(half) else math.nan
 
 
 def _axis(axes: Any, which: str, axis: dict[str, Any]) -> None:

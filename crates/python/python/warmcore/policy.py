@@ -18,7 +18,7 @@ class Policy(ABC):
     """A rule that chooses a processor for each packet.
 
     A subclass says in :meth:`place` where a packet that has just arrived goes. Each run begins with a deep copy of the
-    policy as it was given; it may keep state. Draw random numbers from ``request.random``, which comes from the
+    policy as it was given; it may keep state. Where packets wait is said by ``queues``, ``"common"`` by default. Draw random numbers from ``request.random``, which comes from the
     scenario's seed: so the same scenario gives the same figures.
 
     >>> class LowestIdle(wc.Policy):
@@ -27,7 +27,9 @@ class Policy(ABC):
     ...         return wc.Run(idle[0]) if idle else wc.Wait(request.home)
     """
 
-    #: Where packets wait: in one queue for all processors, whose first to finish takes its head; or in a queue for each.
+    #: Where packets wait. ``"common"``, the default: in one queue, whose head the first processor to finish takes; so the
+    #: processor of ``wc.Wait(cpu)`` means nothing, and ``view.loads`` is empty. ``"per-processor"``: each in the queue of
+    #: ``wc.Wait(cpu)``, for that processor; ``view.load(cpu)`` tells how many are there.
     queues: ClassVar[Literal["common", "per-processor"]] = "common"
 
     @abstractmethod
@@ -39,5 +41,5 @@ class Policy(ABC):
             view: The processors as they are now: which are idle, their loads, how many packets wait.
 
         Returns:
-            ``wc.Run(cpu)`` on an idle processor, or ``wc.Wait(cpu)``. Anything else ends the run with an exception.
+            ``wc.Run(cpu)`` on an idle processor, or ``wc.Wait(cpu)``. Anything else ends the run with a ``ScenarioError``.
         """

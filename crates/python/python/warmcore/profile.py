@@ -8,9 +8,22 @@ import os
 from typing import Any
 
 from . import _native
+from .errors import ArgumentError, instance, refused
 from .result import Estimate
 
 __all__ = ["Profile"]
+
+
+def document_of(profile: Profile | None) -> str | None:
+    """The TOML of a profile, if one is given.
+
+    Raises:
+        ArgumentError: It is no profile.
+    """
+    if profile is None:
+        return None
+    instance(profile, Profile, "profile", "a wc.Profile, such as wc.Profile.load(path)")
+    return profile.to_toml()
 
 
 class Profile:
@@ -31,7 +44,9 @@ class Profile:
         Raises:
             ProfileError: It cannot be read, or is no such profile; the message names file, line and field.
         """
-        return cls(_native.profile(os.fspath(path)))
+        if not isinstance(path, (str, bytes, os.PathLike)):
+            raise refused(ArgumentError, "path", f"of type {type(path).__name__}", "a path")
+        return cls(_native.profile(os.fsdecode(path)))
 
     @classmethod
     def sgi_challenge_xl(cls) -> Profile:

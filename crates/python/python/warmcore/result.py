@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from ._document import Scenario
+    from .policy import Policy
+    from .profile import Profile
 
 __all__ = ["ClusterResult", "Estimate", "PacketResult", "Result", "RunQueueResult", "to_pandas", "to_polars"]
 
@@ -96,9 +98,14 @@ class Result(Mapping[str, Any]):
     #: and the names of the columns with half-widths are in its schema.
     table: Table
 
-    def __init__(self, scenario: Scenario, figures: str, table: Table) -> None:
+    #: What stood for a field of the scenario, by the field's path: a profile that was given, by its name, and a policy of your
+    #: own, by its class's.
+    replaced: dict[str, str]
+
+    def __init__(self, scenario: Scenario, figures: str, table: Table, replaced: Mapping[str, str] | None = None) -> None:
         self.scenario = scenario
         self.table = table
+        self.replaced = dict(replaced or {})
         self._figures = {name: _figure(value) for name, value in json.loads(figures).items()}
 
     def __init_subclass__(cls, kind: str = "") -> None:
@@ -144,12 +151,14 @@ class Result(Mapping[str, Any]):
         return "\n".join(f"{name:{width}}  {_shown(value)}" for name, value in self._figures.items())
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} of {self.scenario!r}>\n{self}"
+        own = "".join(f", {path} = {name}" for path, name in self.replaced.items())
+        return f"<{type(self).__name__} of {self.scenario!r}{own}>\n{self}"
 
     def _repr_html_(self) -> str:
         row = '<tr><td style="text-align:left">{}</td><td style="text-align:left">{}</td></tr>'
+        own = html.escape("".join(f", {path} = {name}" for path, name in self.replaced.items()))
         rows = "".join(row.format(html.escape(name), html.escape(_shown(value))) for name, value in self._figures.items())
-        return f'<table class="warmcore"><caption><b>{type(self).__name__}</b>; ± is half a 95% interval</caption>{rows}</table>'
+        return f'<table class="warmcore"><caption><b>{type(self).__name__}</b>{own}; ± is half a 95% interval</caption>{rows}</table>'
 
 
 class PacketResult(Result, kind="packet"):
@@ -166,7 +175,10 @@ class PacketResult(Result, kind="packet"):
         utilisation: The fraction of the processors' time that goes into protocol work.
         rate: Packets that arrive, /s.
         throughput: Packets finished, /s.
-        capacity: The highest rate at which no queue grows for ever, /s.
+        capacity: The highest rate at which no queue grows for ever, /s; ``None`` in a closed loop, where none does.
+        capacity_service: Mean time in service when every processor is busy, ns.
+        lost_fraction: The fraction of packets that find a full queue; ``None`` without ``queues.limit``.
+        class_delays: The mean delay of each class in ns, the most urgent one first; empty without classes.
         saturated: Whether more arrives than can be processed; ``None`` where that is not decided.
         fairness: Jain's index of the streams' mean delays: 1 if all are equal.
         situations: How many packets found which state of the caches (Table 2).
@@ -183,8 +195,10 @@ class PacketResult(Result, kind="packet"):
     utilisation: Estimate | None
     rate: Estimate
     throughput: Estimate | None
-    capacity: Estimate
-    capacity_service: Estimate
+    capacity: Estimate | None
+    capacity_service: Estimate | None
+    lost_fraction: Estimate | None
+    class_delays: tuple[Estimate, ...]
     fairness: Estimate | None
     least_stream_delay: Estimate | None
     greatest_stream_delay: Estimate | None
@@ -279,9 +293,51 @@ class ClusterResult(Result, kind="cluster"):
         return bars("Where the time of each processor went", "time", "cycles", names, series, ax)
 
 
-def result_of(scenario: Scenario, figures: str, table: Table) -> Result:
-    """The result of ``scenario`` from what the native part returns."""
-    return Result._classes[scenario.kind](scenario, figures, table)
+def result_of(
+    scenario: Scenario, figures: str, table: Table, *, profile: Profile | None = None, policy: Policy | None = None
+) -> Result:
+    """The result of ``scenario`` from what the native part returns, with what stood for its profile and policy."""
+    replaced = {} if profile is None else {"profile": profile.name}
+    if policy is not None:
+        replaced["scheduling.policy"] = type(policy).__name__
+    return Result._classes[scenario.kind](scenario, figures, table, replaced)
+
+
+#: Rows of a table that are shown.
+SHOWN = 10
+
+
+def _table_rows(table: Table) -> tuple[list[str], list[list[str]], str]:
+    """The heads of the columns with their units, the first rows as texts, and what is left out."""
+    units = table.units
+    heads = [f"{name} ({units[name]})" if units.get(name) else name for name in table.column_names]
+    rows = [table.row(index) for index in range(min(len(table), SHOWN))]
+    cells = [[_cell_text(row[name]) for name in table.column_names] for row in rows]
+    return heads, cells, f"{len(table)} rows, {len(heads)} columns"
+
+
+def _cell_text(value: Any) -> str:
+    return "–" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def table_text(table: Table) -> str:
+    """How a table is shown: its columns with their units, and the first of its rows."""
+    heads, rows, size = _table_rows(table)
+    if len(heads) > 12:
+        return f"<Table of {size}: {', '.join(heads)}>"
+    widths = [max(len(line[place]) for line in [heads, *rows]) for place in range(len(heads))]
+    lines = ["  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)) for line in [heads, *rows]]
+    more = ["…"] if len(table) > SHOWN else []
+    return "\n".join([f"<Table of {size}>", *lines, *more])
+
+
+def table_html(table: Table) -> str:
+    """The same for notebooks."""
+    heads, rows, size = _table_rows(table)
+    head = "".join(f"<th>{html.escape(name)}</th>" for name in heads)
+    body = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+    first = f"; the first {SHOWN}" if len(table) > SHOWN else ""
+    return f'<table class="warmcore"><caption>{size}{first}</caption><tr>{head}</tr>{body}</table>'
 
 
 def to_pandas(table: object) -> pandas.DataFrame:
@@ -308,12 +364,14 @@ def _figure(value: Any) -> Any:
         # Null is not known; absent is not stated.
         half_width = None if half is ... else math.inf if half is None else half
         return Estimate(value["mean"], half_width, value["unit"])
-    return value
+    return tuple(map(_figure, value)) if isinstance(value, list) else value
 
 
 def _shown(value: Any) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{name}: {count}" for name, count in value.items() if count)
+    if isinstance(value, tuple):
+        return ", ".join(map(_shown, value)) or "–"
     return "–" if value is None else str(value)
 
 

@@ -4,15 +4,24 @@ use super::{Figures, Said, rate, time};
 use crate::failure::Failure;
 use serde_json::{Map, Value};
 use warmcore_costs::Situation;
-use warmcore_scenario::PacketScenario;
+use warmcore_record::columns::ColumnsError;
+use warmcore_record::{Column, Columns};
+use warmcore_scenario::{PacketScenario, Process};
 use warmcore_sim::packet::{Outcome, PointResult};
 use warmcore_study::point::{columns, ended};
 use warmcore_units::Estimate;
 
 impl Said {
     /// What the point of `scenario` came to; its table is one row, as `warmcore sweep` writes it.
-    pub(crate) fn of_point(scenario: &PacketScenario, result: &PointResult) -> Result<Self, Failure> {
+    /// A `policy` of one's own stands there by its name.
+    pub(crate) fn of_point(
+        scenario: &PacketScenario,
+        policy: Option<&str>,
+        result: &PointResult,
+    ) -> Result<Self, Failure> {
         let outcome = result.outcome.as_ref();
+        // Clients of a closed loop wait for their answers, so no queue grows for ever.
+        let open = Some(result.capacity).filter(|_| !matches!(scenario.traffic.process, Process::Closed(_)));
         let mut figures = Figures::default();
         let estimates: [(_, _, fn(&Outcome) -> Estimate<f64>); 6] = [
             ("delay", "ns", |of| time(of.delay)),
@@ -27,8 +36,16 @@ impl Said {
         }
         figures.quantity("rate", "/s", Some(result.rate.0));
         figures.quantity("throughput", "/s", outcome.map(|of| of.throughput.0));
-        figures.estimate("capacity", "/s", Some(rate(result.capacity.rate)));
-        figures.estimate("capacity_service", "ns", Some(time(result.capacity.service)));
+        figures.estimate("capacity", "/s", open.map(|capacity| rate(capacity.rate)));
+        figures.estimate("capacity_service", "ns", open.map(|capacity| time(capacity.service)));
+        let lost = outcome.and_then(|of| of.extensions.lost);
+        figures.estimate("lost_fraction", "", lost);
+        let classes = outcome.map(|of| of.extensions.classes);
+        figures.estimates(
+            "class_delays",
+            "ns",
+            classes.iter().flat_map(|of| of.as_slice()).map(|of| time(*of)),
+        );
         figures.quantity("fairness", "", outcome.map(|of| of.fairness.jain));
         figures.quantity("least_stream_delay", "ns", outcome.map(|of| of.fairness.least.0));
         figures.quantity("greatest_stream_delay", "ns", outcome.map(|of| of.fairness.greatest.0));
@@ -38,8 +55,15 @@ impl Said {
         figures.plain("packets", outcome.map(|of| of.packets));
         figures.plain("warmup_packets", outcome.map(|of| of.warmup));
         figures.plain("situations", outcome.map(|of| situations(&of.situations)));
-        let table =
-            columns(&[(scenario.clone(), *result)]).map_err(|error| Failure::Broken(error.to_string()))?;
+        let broken = |error: ColumnsError| Failure::Broken(error.to_string());
+        let mut table = columns(&[(scenario.clone(), *result)]).map_err(broken)?;
+        if let Some(policy) = policy {
+            let named = |column: &Column| match &column.name[..] {
+                "policy" => Column::texts("policy", [Some(policy.to_owned())]),
+                _ => column.clone(),
+            };
+            table = Columns::new(table.columns().iter().map(named).collect()).map_err(broken)?;
+        }
         Ok(Self { figures, table })
     }
 }
