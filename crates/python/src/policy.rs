@@ -12,8 +12,8 @@ use warmcore_units::{CpuId, Nanos};
 
 /// Calls between two looks for signals: code that runs in C looks for none itself.
 const CALLS: u32 = 256;
-/// What a packet may take, ns: less is lost in rounding, and with more the clock stands still.
-const COSTS: std::ops::RangeInclusive<f64> = 1.0..=1e12;
+/// What a packet may take, ns: less is lost in rounding, and with more, all that arrives meanwhile is kept.
+const COSTS: std::ops::RangeInclusive<f64> = 1.0..=1e9;
 
 /// The first exception of a run. Once there is one, no more packets arrive.
 #[derive(Clone, Default)]
@@ -328,7 +328,7 @@ impl PythonCosts {
             let cost = function.bind(py).call1((service,))?;
             match cost.extract() {
                 Ok(ns) if COSTS.contains(&ns) => Ok(ns),
-                _ => Err(refused("cost()", &cost.repr()?.to_string(), "a time from 1 to 1e12 ns")),
+                _ => Err(refused("cost()", &cost.repr()?.to_string(), "a time from 1 to 1e9 ns")),
             }
         })
     }

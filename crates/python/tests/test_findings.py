@@ -171,9 +171,9 @@ def test_a_policy_that_returns_nonsense_is_refused(answer: object) -> None:
     assert caught.value.field == "policy.place()"
 
 
-@pytest.mark.parametrize("cost", [0, 0.5, -1.0, 1e13, 1e300, float("inf"), float("nan"), None, "1"])
+@pytest.mark.parametrize("cost", [0, 0.5, -1.0, 1e10, 1e300, float("inf"), float("nan"), None, "1"])
 def test_costs_that_cannot_be_are_refused(cost: object) -> None:
-    with pytest.raises(wc.ScenarioError, match="from 1 to 1e12 ns") as caught:
+    with pytest.raises(wc.ScenarioError, match="from 1 to 1e9 ns") as caught:
         wc.simulate(POINT, cost=lambda found: cost)  # type: ignore[arg-type, return-value]
     assert caught.value.field == "cost()"
 

@@ -144,7 +144,7 @@ def test_a_cost_of_ones_own_sees_what_a_packet_finds() -> None:
     assert usual.service is not None and twice.service is not None
     assert twice.service.mean == pytest.approx(2 * usual.service.mean, rel=0.1)
     assert {found.cpu for found in seen} <= set(range(8)) and "A1" in " ".join({found.situation for found in seen})
-    with pytest.raises(wc.ScenarioError, match="from 1 to 1e12 ns"):
+    with pytest.raises(wc.ScenarioError, match="from 1 to 1e9 ns"):
         wc.simulate(POINT, cost=lambda found: -1.0)
     with pytest.raises(ZeroDivisionError):
         wc.simulate(POINT, cost=lambda found: 1 / 0)

@@ -57,7 +57,7 @@ def simulate(
             their streams, numbered from 0. Two arrays of shape (n,), of floats and of integers. As with a
             capture, the figures are of these packets alone and have no intervals. If the scenario has a ``rate_per_s``, the times
             are scaled to it: leave it out to replay them as they are. ``traffic.popularity`` goes with no arrivals.
-        cost: How long a packet takes that finds what ``Found`` says, from 1 to 1e12 ns; ``found.usual`` is what the profile
+        cost: How long a packet takes that finds what ``Found`` says, from 1 to 1e9 ns; ``found.usual`` is what the profile
             says.
 
     Returns:
