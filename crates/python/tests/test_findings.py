@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import inspect
+import math
 import multiprocessing
 import operator
 import pickle
@@ -66,7 +67,9 @@ def test_what_stood_for_profile_and_policy_is_said() -> None:
     assert result.replaced == {"profile": "mine", "scheduling.policy": "MostRecent"}
     assert "scheduling.policy = MostRecent" in repr(result) and "MostRecent" in result._repr_html_()
     figure = wc.plot([result, wc.simulate(POINT)], by="scheduling.policy")
-    labels = {text.get_text() for text in figure.axes[0].get_legend().get_texts()}
+    legend = figure.axes[0].get_legend()
+    assert legend is not None
+    labels = {text.get_text() for text in legend.get_texts()}
     assert labels == {"MostRecent", POINT.scheduling.policy}
     assert wc.simulate(POINT, profile=renamed).table.row(0)["profile"] == "mine"
     assert wc.observe(POINT, profile=renamed).result.table.row(0)["profile"] == "mine"
@@ -192,6 +195,21 @@ def test_arrays_give_no_intervals_and_masked_ones_are_refused() -> None:
         wc.simulate(POINT, arrivals=(np.ma.masked_less(times, 10), streams))
 
 
+def test_near_capacity_costs_of_ones_own_give_no_interval_of_the_delay() -> None:
+    result = wc.simulate(
+        POINT.replace({"processors": 1, "rate_per_s": 9_500, "run.precision": 0.001}), cost=lambda found: 100_000.0
+    )
+    assert result.ended == "near-capacity" and result.delay is not None and result.service is not None
+    assert result.delay.half_width == math.inf and result.service.half_width != math.inf
+
+
+def test_times_of_another_kind_are_refused() -> None:
+    times = np.arange(5).astype("timedelta64[us]")
+    with pytest.raises(wc.ScenarioError, match="numbers of nanoseconds") as caught:
+        wc.simulate(POINT, arrivals=(times, np.zeros(5, dtype=int)))
+    assert caught.value.field == "arrivals.times"
+
+
 def test_ctrl_c_ends_costs_that_run_in_c() -> None:
     program = """
         import operator, warmcore as wc
@@ -218,7 +236,7 @@ def test_tables_within_a_scenario_never_change() -> None:
     popularity = scenario.traffic.popularity
     assert popularity == {"zipf": 1.0} and repr(popularity) == "{'zipf': 1.0}"
     with pytest.raises(AttributeError, match="replace"):
-        popularity.update(zipf=5.0)  # type: ignore[union-attr]
+        popularity.update(zipf=5.0)  # type: ignore[union-attr, attr-defined]
     with pytest.raises(AttributeError, match="replace"):
         popularity["zipf"] = 5.0  # type: ignore[index]
     assert scenario.replace() == scenario and copy.deepcopy(popularity) == pickle.loads(pickle.dumps(popularity)) == popularity
@@ -254,3 +272,10 @@ def test_a_scheduler_that_says_nothing_is_an_error() -> None:
 def test_what_a_saturated_host_does_not_tell_is_said() -> None:
     seen = wc.observe(POINT.replace(rate_per_s=1e6), streams=True)
     assert not seen and "saturated" in repr(seen) and "saturated" in seen._repr_html_()
+
+
+@pytest.mark.parametrize("engine", ["dask://nonsense", "foo://host:1"])
+def test_an_address_that_is_none_is_said_to_be_none(engine: str) -> None:
+    with pytest.raises(wc.SchedulerError, match="with its port") as caught:
+        wc.sweep(wc.Grid(POINT, {"seed": [1]}), engine, timeout=0.5)
+    assert caught.value.field == "engine"

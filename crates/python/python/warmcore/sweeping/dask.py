@@ -85,7 +85,10 @@ def connect(engine: Any, timeout: float) -> tuple[Any, bool]:
     address = "tcp://" + engine.removeprefix("dask://") if engine.startswith("dask://") else engine
     try:
         return _client(distributed, address, timeout), True
-    except (OSError, TimeoutError, ValueError, TypeError) as error:
+    except (ValueError, TypeError) as error:
+        expected = "the address of a scheduler with its port, such as tcp://scheduler:8786"
+        raise refused(SchedulerError, "engine", f"{engine!r} ({error})", expected) from error
+    except (OSError, TimeoutError) as error:
         raise SchedulerError(
             f"the Dask scheduler at {address} does not answer within {timeout:g} s: is it running, and can it be reached from "
             f"here? ({error})",
