@@ -6,8 +6,8 @@ use crate::failure::Failure;
 use crate::policy::{PythonCosts, PythonPolicy, Raised};
 use pyo3::prelude::*;
 use warmcore_costs::{ExecutionModel, Profile};
-use warmcore_policy::Policy;
 use warmcore_policy::dispatch::{StackQueues, StreamQueue, Waiting};
+use warmcore_policy::{Policy, Queues};
 use warmcore_scenario::chosen::Task;
 use warmcore_scenario::document::Checked;
 use warmcore_scenario::{OpenTraffic, PacketScenario, Parallelism, Process, QueueRule, Scheduling};
@@ -138,7 +138,14 @@ impl OwnRun<'_> {
             Process::Poisson => simulation.mean_gap(rate.interval()),
             _ => simulation,
         };
-        let judged = Judged { seed: scenario.seed, rate, is_fixed: run.packets.is_some(), traffic, raised };
+        let judged = Judged {
+            seed: scenario.seed,
+            rate,
+            is_fixed: run.packets.is_some(),
+            has_stacks: scenario.scheduling.approach == Parallelism::Ips,
+            traffic,
+            raised,
+        };
         let Scheduling { approach, queue, .. } = scenario.scheduling;
         match (approach, queue) {
             _ if extensions.queues.limit.is_some() || !extensions.queues.classes.is_empty() => {
@@ -157,6 +164,7 @@ struct Judged<'a> {
     rate: PerSecond,
     /// Whether the run's length is given.
     is_fixed: bool,
+    has_stacks: bool,
     traffic: &'a OpenTraffic,
     raised: &'a Raised,
 }
@@ -166,7 +174,7 @@ impl Judged<'_> {
         self,
         simulation: Simulation<P, PythonCosts, W, TimeFactors>,
     ) -> Result<PointResult, Failure> {
-        let Self { seed, rate, is_fixed, traffic, raised } = self;
+        let Self { seed, rate, is_fixed, has_stacks, traffic, raised } = self;
         let key = |replication| Key { seed, point: rate.0.to_bits(), replication };
         let simulation = simulation.with_key(key(CAPACITY_REPLICATION));
         let capacity =
@@ -176,6 +184,8 @@ impl Judged<'_> {
         if capture.is_none() && capacity.is_exceeded_by(rate) {
             return Ok(PointResult { rate, capacity, outcome: None, capture });
         }
+        // The busiest of several queues may be too busy long before all processors are: what it keeps up with is not known.
+        let capacity = if P::QUEUES == Queues::Common && !has_stacks { capacity } else { capacity.unknown() };
         let simulation = simulation.with_key(key(0));
         let mut outcome = simulation.run(&mut *traffic.source(rate, simulation.key())?).map_err(failure)?;
         if is_fixed && outcome.ended == Ended::Exhausted {

@@ -187,3 +187,12 @@ def test_profiles(tmp_path: pathlib.Path) -> None:
     path.write_text(path.read_text().replace("[provenance]", "[povenance]", 1))
     with pytest.raises(wc.ProfileError, match="profile.toml:"):
         wc.Profile.load(path)
+
+
+def test_the_capacity_of_ones_own_is_known_only_where_no_server_can_be_too_busy_alone() -> None:
+    """Under Zipf the busiest of the stacks keeps up with less than all processors do."""
+    zipf = {"traffic.popularity": {"zipf": 1.6}, "scheduling.approach": "ips", "scheduling.policy": "wired-streams"}
+    for scenario, is_known in ((POINT, True), (POINT.replace(zipf), False)):
+        capacity = wc.simulate(scenario, cost=lambda found: found.usual).capacity
+        assert capacity is not None and capacity.half_width is not None
+        assert (capacity.half_width < float("inf")) == is_known
