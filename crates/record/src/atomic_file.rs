@@ -12,6 +12,11 @@ use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use tempfile::{Builder, NamedTempFile};
 
+/// How the name of a temporary file ends.
+const UNFINISHED: &str = ".unfinished";
+/// How many random letters and digits stand before that.
+const RANDOM: usize = 6;
+
 /// What to do if the file already exists.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Existing {
@@ -124,6 +129,22 @@ pub fn check(path: &Path, existing: Existing) -> Result<(), WriteError> {
     destination.begin().map(drop)
 }
 
+/// Removes from `folder` what killed processes have left of files whose names are `ours`. Nobody may be writing them. What
+/// cannot be removed stays.
+pub fn remove_unfinished(folder: &Path, ours: impl Fn(&OsStr) -> bool) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if destination_of(&entry.file_name()).is_some_and(|name| ours(OsStr::new(name))) {
+            drop(fs::remove_file(entry.path()));
+        }
+    }
+}
+
+/// The name of the file that the temporary file `name` was to become.
+fn destination_of(name: &OsStr) -> Option<&str> {
+    let (name, random) = name.to_str()?.strip_prefix('.')?.strip_suffix(UNFINISHED)?.rsplit_once('.')?;
+    (random.len() == RANDOM && random.bytes().all(|byte| byte.is_ascii_alphanumeric())).then_some(name)
+}
+
 /// Where a file goes.
 #[derive(Clone, Copy)]
 struct Destination<'a> {
@@ -161,7 +182,7 @@ impl Destination<'_> {
         prefix.push(self.path.file_name().unwrap_or_default());
         prefix.push(".");
         let mut builder = Builder::new();
-        builder.prefix(&prefix).suffix(".unfinished");
+        builder.prefix(&prefix).rand_bytes(RANDOM).suffix(UNFINISHED);
         builder.permissions(readable_by_all());
         builder.tempfile_in(self.directory()).map_err(|source| self.error("creating it", source))
     }
@@ -204,4 +225,34 @@ fn kind(special: FileType) -> &'static str {
 fn readable_by_all() -> Permissions {
     use std::os::unix::fs::PermissionsExt;
     Permissions::from_mode(0o666)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_was_to_become_our_file_is_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let ours = ".part-0.parquet.6HIeCN.unfinished";
+        let others = [
+            ".part-1.parquet.6HIeCN.unfinished",
+            ".part-0.parquet.6HIeCN.unfinished.kept",
+            ".part-0.parquet.notes.unfinished.unfinished",
+            ".part-0.parquet.unfinished",
+            "part-0.parquet.6HIeCN.unfinished",
+            "part-0.parquet",
+        ];
+        for name in others.into_iter().chain([ours]) {
+            fs::write(folder.path().join(name), "").unwrap();
+        }
+        remove_unfinished(folder.path(), |name| name == "part-0.parquet");
+        assert!(!folder.path().join(ours).exists());
+        assert!(others.iter().all(|name| folder.path().join(name).exists()));
+        // The name is the one that a file has while it is written.
+        let path = folder.path().join("part-0.parquet");
+        let unfinished = Destination { path: &path, bytes: 0 }.begin().unwrap();
+        let name = unfinished.path().file_name().and_then(destination_of);
+        assert_eq!(name, Some("part-0.parquet"));
+    }
 }

@@ -34,7 +34,8 @@ use crate::atomic_file::{self, Existing};
 use crate::{Columns, Journal, Manifest, OwnedFolder};
 use description::{GRID, MANIFEST, WrittenPart, cleared};
 use std::collections::hash_map::Entry;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -126,6 +127,7 @@ impl DataSet {
             }
             Some(earlier) => cleared(path, &earlier)?,
         }
+        remove_unfinished(path, &layout);
         // Of a finished one, this takes back that it is finished; of all others it changes nothing.
         let write = |name: &str, bytes: &[u8]| atomic_file::write(&path.join(name), bytes, Existing::Replace);
         write(MANIFEST, description.to_json()?.as_bytes())?;
@@ -245,7 +247,7 @@ impl DataSet {
     }
 
     fn journal_path(&self, part: usize) -> PathBuf {
-        self.path().join(format!("_part-{part:05}.journal"))
+        self.path().join(journal_name(part))
     }
 
     fn open_part(&self, number: usize) -> Result<OpenPart, DataSetError> {
@@ -294,4 +296,24 @@ impl DataSet {
         let facts = vec![crate::manifest::FactGroup::new("Grid", [("checksum", grid.clone())])];
         Manifest { written: String::new(), facts, ..Manifest::now(program, version) }
     }
+}
+
+/// Removes what writers that were killed have left of files of this layout.
+fn remove_unfinished(path: &Path, layout: &Layout) {
+    let mut names: BTreeMap<PathBuf, BTreeSet<OsString>> = BTreeMap::new();
+    let journals = (0..layout.parts().len()).map(journal_name);
+    let files = layout.parts().iter().map(|part| part.file.clone()).chain(journals);
+    for file in files.chain([MANIFEST.to_owned(), GRID.to_owned()]) {
+        let file = path.join(file);
+        if let (Some(folder), Some(name)) = (file.parent(), file.file_name()) {
+            names.entry(folder.to_owned()).or_default().insert(name.to_owned());
+        }
+    }
+    for (folder, names) in names {
+        atomic_file::remove_unfinished(&folder, |name| names.contains(name));
+    }
+}
+
+fn journal_name(part: usize) -> String {
+    format!("_part-{part:05}.journal")
 }

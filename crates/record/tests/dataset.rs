@@ -208,3 +208,26 @@ fn one_process_writes_at_a_time_and_only_rows_that_fit() {
     assert!(told.contains("`delay` is Text"), "{told}");
     assert_eq!(set.known(), 0);
 }
+
+#[test]
+fn what_a_killed_writer_left_is_gone_once_the_data_set_is_resumed() {
+    let (straight, killed) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    for folder in [&straight, &killed] {
+        let set = open(folder.path(), Begin::New).unwrap();
+        (0..100).for_each(|number| set.add(number, row(number)).unwrap());
+    }
+    for name in [".part-00001.parquet.6HIeCN.unfinished", "._manifest.json.aB3dE9.unfinished"] {
+        fs::write(killed.path().join(name), "half").unwrap();
+    }
+    for folder in [&straight, &killed] {
+        let set = open(folder.path(), Begin::Resume).unwrap();
+        (100..u64::from(ROWS)).for_each(|number| set.add(number, row(number)).unwrap());
+        set.finish().unwrap();
+    }
+    let sorted = |folder: &Path| {
+        let mut all = files(folder);
+        all.sort();
+        all
+    };
+    assert_eq!(sorted(straight.path()), sorted(killed.path()));
+}

@@ -110,6 +110,12 @@ impl Grid {
     }
 }
 
+/// Whether setting the field `one` changes what `other` is set to: they are the same, or one is within the other.
+fn overlap(one: &str, other: &str) -> bool {
+    let [shorter, longer] = if one.len() < other.len() { [one, other] } else { [other, one] };
+    longer.strip_prefix(shorter).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
 /// A grid cannot be made to stand for itself.
 #[derive(Debug, thiserror::Error)]
 pub enum ResolveError {
@@ -128,15 +134,20 @@ impl Checked for Grid {
     /// Checks axes and their number. Points are checked by [`Points::get`], each on its own.
     fn check(&self) -> Result<(), Fault> {
         Fault::check_schema(self.schema, Self::SCHEMA)?;
-        let mut seen = BTreeSet::new();
+        let mut seen: BTreeSet<&str> = BTreeSet::new();
         for (place, axis) in self.axes.iter().enumerate() {
             axis.check()
                 .map_err(|fault| Fault { field: format!("axes.{place}.{}", fault.field), ..fault })?;
             for field in axis.fields() {
-                if !seen.insert(field) {
-                    let found = format!("`{field}`, which an axis before it varies too");
-                    return Err(Fault::new(format!("axes.{place}.field"), found, "each field on one axis"));
-                }
+                let found = match seen.iter().copied().find(|other| overlap(field, other)) {
+                    Some(other) if other == field => format!("`{field}`, which is varied before it too"),
+                    Some(other) => format!("`{field}`, which overlaps `{other}`, varied before it"),
+                    None => {
+                        seen.insert(field);
+                        continue;
+                    }
+                };
+                return Err(Fault::new(format!("axes.{place}.field"), found, "each field on one axis"));
             }
         }
         if seen.contains(LOAD) && self.model != Model::Packet {

@@ -234,7 +234,7 @@ pub(super) fn refuse_other_files(folder: &Path) -> Result<(), DataSetError> {
 
 /// Removes the `earlier` data set in `folder`: its parts, and last the manifest that names them.
 pub(super) fn cleared(folder: &Path, earlier: &Description) -> Result<(), DataSetError> {
-    let names = (0..earlier.parts.len()).map(|part| format!("_part-{part:05}.journal"));
+    let names = (0..earlier.parts.len()).map(super::journal_name);
     let files = earlier.parts.iter().map(|part| part.file.clone()).chain(names);
     for file in files.chain([GRID.to_owned(), MANIFEST.to_owned()]) {
         let path = folder.join(&file);

@@ -2,7 +2,7 @@
 
 use super::axis::Axis;
 use super::model::AnyScenario;
-use super::{Grid, LOAD, fields};
+use super::{Grid, LOAD, fields, overlap};
 use toml::Value;
 use warmcore_units::Fault;
 
@@ -148,11 +148,7 @@ impl Points {
     /// Where the `field` of a scenario stands in the grid's document: on an axis, or in its scenario.
     #[must_use]
     pub fn located(&self, field: &str) -> String {
-        let covers = |of: &str| {
-            let [shorter, longer] = if of.len() < field.len() { [of, field] } else { [field, of] };
-            longer.strip_prefix(shorter).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-        };
-        let axis = self.grid.axes.iter().position(|axis| axis.fields().any(covers));
+        let axis = self.grid.axes.iter().position(|axis| axis.fields().any(|of| overlap(of, field)));
         axis.map_or_else(|| format!("scenario.{field}"), |place| format!("axes.{place}"))
     }
 }
