@@ -42,6 +42,7 @@ pub(crate) fn on_threads<T: Send>(work: impl FnOnce() -> Result<T, Failure> + Se
 ///
 /// # Errors
 /// Those of `work`; [`Failure::Interrupted`] with what a signal's handler raised.
+#[expect(clippy::redundant_closure_for_method_calls, reason = "the method alone has one lifetime only")]
 pub(crate) fn interruptible<T: Send>(
     py: Python<'_>,
     work: impl FnOnce(Arc<AtomicBool>) -> Result<T, Failure> + Send,

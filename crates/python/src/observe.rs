@@ -14,6 +14,9 @@ use warmcore_sim::packet::{Observed, Point, PointError};
 use warmcore_study::observed::{NamedTable, tables};
 use warmcore_units::Estimate;
 
+/// Figures as JSON, the table of the point, and tables by name.
+type Tables = (String, Table, Vec<(String, Table)>);
+
 /// Simulates the packets of a JSON `document` and observes what the JSON `wanted` names; and the events of the first `events`
 /// packets, if there are any. Returns the figures as JSON, the point's table, and the tables by name.
 #[pyfunction]
@@ -24,7 +27,7 @@ pub(crate) fn observe(
     wanted: &str,
     events: u64,
     profile: Option<&str>,
-) -> PyResult<(String, Table, Vec<(String, Table)>)> {
+) -> PyResult<Tables> {
     let AnyScenario::Packet(mut scenario) = AnyScenario::from_json("packet", document)? else {
         return Err(Failure::plain(Class::Scenario, "expected a scenario of packets").into());
     };

@@ -47,6 +47,7 @@ pub(crate) fn simulate(
 /// as bytes in this machine's order; a `policy` in Python and where packets wait under it; and a function of what packets cost.
 #[pyfunction]
 #[pyo3(signature = (document, profile = None, arrivals = None, policy = None, policy_name = None, common_queue = true, cost = None))]
+#[expect(clippy::too_many_arguments, reason = "each is an argument of Python's")]
 pub(crate) fn simulate_with(
     py: Python<'_>,
     document: &str,

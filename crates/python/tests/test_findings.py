@@ -197,7 +197,8 @@ def test_arrays_give_no_intervals_and_masked_ones_are_refused() -> None:
 
 def test_near_capacity_costs_of_ones_own_give_no_interval_of_the_delay() -> None:
     result = wc.simulate(
-        POINT.replace({"processors": 1, "rate_per_s": 9_500, "run.precision": 0.001}), cost=lambda found: 100_000.0
+        POINT.replace({"processors": 1, "rate_per_s": 9_500, "run.precision": 0.001, "scheduling.policy": "mru"}),
+        cost=lambda found: 100_000.0,
     )
     assert result.ended == "near-capacity" and result.delay is not None and result.service is not None
     assert result.delay.half_width == math.inf and result.service.half_width != math.inf

@@ -7,9 +7,12 @@ use warmcore_costs::Situation;
 use warmcore_record::columns::ColumnsError;
 use warmcore_record::{Column, Columns};
 use warmcore_scenario::{PacketScenario, Process};
-use warmcore_sim::packet::{Outcome, PointResult};
+use warmcore_sim::packet::{ClassDelays, Outcome, PointResult};
 use warmcore_study::point::{columns, ended};
 use warmcore_units::Estimate;
+
+/// Reads a figure from an outcome.
+type Shown = fn(&Outcome) -> Estimate<f64>;
 
 impl Said {
     /// What the point of `scenario` came to; its table is one row, as `warmcore sweep` writes it.
@@ -23,7 +26,7 @@ impl Said {
         // Clients of a closed loop wait for their answers, so no queue grows for ever.
         let open = Some(result.capacity).filter(|_| !matches!(scenario.traffic.process, Process::Closed(_)));
         let mut figures = Figures::default();
-        let estimates: [(_, _, fn(&Outcome) -> Estimate<f64>); 6] = [
+        let estimates: [(_, _, Shown); 6] = [
             ("delay", "ns", |of| time(of.delay)),
             ("service", "ns", |of| time(of.service)),
             ("p50", "ns", |of| time(of.quantiles.p50)),
@@ -44,7 +47,7 @@ impl Said {
         figures.estimates(
             "class_delays",
             "ns",
-            classes.iter().flat_map(|of| of.as_slice()).map(|of| time(*of)),
+            classes.iter().flat_map(ClassDelays::as_slice).map(|of| time(*of)),
         );
         figures.quantity("fairness", "", outcome.map(|of| of.fairness.jain));
         figures.quantity("least_stream_delay", "ns", outcome.map(|of| of.fairness.least.0));

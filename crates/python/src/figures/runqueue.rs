@@ -24,11 +24,14 @@ const SHOWN: [(&str, &str, Quantity); 10] = [
     ("returns", "", |of| of.returns as f64),
 ];
 
+/// Reads a figure from a run.
+type Shown = fn(&Tally) -> f64;
+
 impl Said {
     /// What the runs of `scenario` came to; the table has a row for each application.
     pub(crate) fn of_run_queue(scenario: &RunQueueScenario, outcome: &Outcome) -> Result<Self, Failure> {
         let mut figures = Figures::default();
-        let shown: [(_, _, fn(&Tally) -> f64); 7] = [
+        let shown: [(_, _, Shown); 7] = [
             ("duration", "s", |run| run.seconds),
             ("utilisation", "", |run| 1.0 - run.idle),
             ("completion", "s", Tally::mean_completion_s),

@@ -1,4 +1,4 @@
-//! More of a point than its [`Outcome`](crate::packet::Outcome): any quantile, the histogram, each stream, time series,
+//! More of a point than its [`Outcome`]: any quantile, the histogram, each stream, time series,
 //! the start that was cut, and single events.
 //!
 //! | module | holds |

@@ -58,7 +58,7 @@ struct Alternating(Arc<AtomicU64>);
 
 impl ServiceDistribution for Alternating {
     fn draw(&mut self, _packet: &Packet, costs: Nanos, _random: &mut Random) -> Nanos {
-        costs * f64::from(u8::from(self.0.fetch_add(1, Ordering::Relaxed) % 2 == 0)) * 2.0
+        costs * f64::from(u8::from(self.0.fetch_add(1, Ordering::Relaxed).is_multiple_of(2))) * 2.0
     }
 }
 

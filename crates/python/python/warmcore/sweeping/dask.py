@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import queue
+import re
 import threading
 import time
 import zlib
@@ -83,10 +84,12 @@ def connect(engine: Any, timeout: float) -> tuple[Any, bool]:
         if not isinstance(engine, str):
             raise refused(ArgumentError, "engine", f"of type {type(engine).__name__}", '"local", an address, or a Dask client')
     address = "tcp://" + engine.removeprefix("dask://") if engine.startswith("dask://") else engine
+    expected = "the address of a scheduler with its port, such as tcp://scheduler:8786"
+    if not re.fullmatch(r"inproc://.+|(tcp|tls|ws|wss|ucx)://[^/]+:[0-9]+", address):
+        raise refused(SchedulerError, "engine", repr(engine), expected)
     try:
         return _client(distributed, address, timeout), True
     except (ValueError, TypeError) as error:
-        expected = "the address of a scheduler with its port, such as tcp://scheduler:8786"
         raise refused(SchedulerError, "engine", f"{engine!r} ({error})", expected) from error
     except (OSError, TimeoutError) as error:
         raise SchedulerError(
