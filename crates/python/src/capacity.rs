@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use std::time::Instant;
 use warmcore_record::Column;
 use warmcore_sim::packet::limit::{LimitVerdict, RateWithin, Trial, rate_within};
-use warmcore_sim::packet::{Bound, PointError, ServerKind, highest_bound};
+use warmcore_sim::packet::{Bound, ServerKind, highest_bound};
 use warmcore_units::{Estimate, Fault, Nanos};
 
 /// The highest rate that the host of a JSON `document` keeps up with; and the highest at which the p99 of the delay is at most
@@ -36,12 +36,13 @@ pub(crate) fn capacity(
         on_threads(|| {
             let traffic = scenario.traffic.open()?.stopped_by(stop);
             let bound = highest_bound(&scenario, &traffic, &costs)?;
-            let within = p99_below_ns.map(Nanos).map(|limit| {
-                rate_within(&scenario, &traffic, &costs, bound.capacity, limit).map_err(as_argument)
-            });
+            let within = p99_below_ns
+                .map(Nanos)
+                .map(|limit| rate_within(&scenario, &traffic, &costs, bound.capacity, limit));
             Ok((bound, within.transpose()?))
         })
-    })?;
+    })
+    .map_err(|failure| failure.with_field(|field| (field == "p99_below").then_some("p99_below_ns")))?;
     let mut figures = figures_of(&bound, within.as_ref());
     figures.set_wall_time(began.elapsed().as_secs_f64());
     let tried = within.map(|within| within.trials).unwrap_or_default();
@@ -86,13 +87,4 @@ fn columns(trials: &[Trial]) -> Vec<Column> {
     };
     columns.push(Column::texts("verdict", trials().map(|trial| Some(verdict(trial.verdict).to_owned()))));
     columns
-}
-
-/// The fault of the limit, by the name of its argument in Python.
-fn as_argument(error: PointError) -> PointError {
-    let PointError::Scenario(mut fault) = error else { return error };
-    if fault.field == "p99_below" {
-        "p99_below_ns".clone_into(&mut fault.field);
-    }
-    fault.into()
 }

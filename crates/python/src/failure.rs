@@ -68,6 +68,17 @@ impl Failure {
     pub(crate) fn plain(class: Class, message: impl ToString) -> Self {
         Self::Unusable(class, Complaint { message: message.to_string(), ..Complaint::default() })
     }
+
+    /// The same with another name of the field at fault, where `renamed` has one.
+    pub(crate) fn with_field(self, renamed: impl Fn(&str) -> Option<&'static str>) -> Self {
+        let Self::Unusable(class, complaint) = self else { return self };
+        let Some((field, name)) = complaint.field.as_deref().and_then(|field| Some((field, renamed(field)?)))
+        else {
+            return Self::Unusable(class, complaint);
+        };
+        let message = complaint.message.replacen(field, name, 1);
+        Self::Unusable(class, Complaint { message, field: Some(name.to_owned()), ..complaint })
+    }
 }
 
 impl From<Fault> for Complaint {

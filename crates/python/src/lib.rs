@@ -5,6 +5,7 @@
 //! | [`document`] | scenarios as JSON, which Python's objects hold, and as TOML |
 //! | [`simulate`] | one scenario to its figures and tables |
 //! | [`models`], [`policy`] | the same with a policy, costs or arrivals of one's own |
+//! | [`mod@compare`] | two ways to process the same packets |
 //! | [`capacity`] | the highest rate of a host |
 //! | [`mod@observe`] | everything that can be observed of a point |
 //! | [`profile`] | machines' profiles as JSON and TOML |
@@ -20,6 +21,7 @@
 
 mod calibrate;
 mod capacity;
+mod compare;
 mod complaint;
 mod document;
 mod failure;
@@ -43,6 +45,8 @@ mod _native {
     use super::calibrate::calibrate;
     #[pymodule_export]
     use super::capacity::capacity;
+    #[pymodule_export]
+    use super::compare::compare;
     #[pymodule_export]
     use super::document::{of_toml, part, scenario, to_toml};
     #[pymodule_export]

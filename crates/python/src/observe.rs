@@ -4,13 +4,14 @@ use crate::document::AnyScenario;
 use crate::failure::{Class, Failure};
 use crate::figures::{self, Said};
 use crate::interruptible::{interruptible, on_threads};
+use crate::models::{Models, Observed};
 use crate::profile::{chosen, named_by};
 use crate::table::Table;
 use pyo3::prelude::*;
 use std::time::Instant;
 use warmcore_record::{Column, Columns};
 use warmcore_sim::packet::observe::{Observations, SlowerShare};
-use warmcore_sim::packet::{Observed, Point, PointError};
+use warmcore_sim::packet::{Observed as Seen, Point};
 use warmcore_study::observed::{NamedTable, tables};
 use warmcore_units::Estimate;
 
@@ -18,13 +19,14 @@ use warmcore_units::Estimate;
 type Tables = (String, Table, Vec<(String, Table)>);
 
 /// Simulates the packets of a JSON `document` and observes what the JSON `wanted` names; and the events of the first `events`
-/// packets, if there are any. Returns the figures as JSON, the point's table, and the tables by name.
+/// packets, if there are any; with `models` of one's own, if there are any. Returns the figures as JSON, the point's table, and the tables by name.
 #[pyfunction]
-#[pyo3(signature = (document, wanted, events = 0, profile = None))]
+#[pyo3(signature = (document, wanted, models, events = 0, profile = None))]
 pub(crate) fn observe(
     py: Python<'_>,
     document: &str,
     wanted: &str,
+    models: Models,
     events: u64,
     profile: Option<&str>,
 ) -> PyResult<Tables> {
@@ -36,20 +38,28 @@ pub(crate) fn observe(
     let costs = chosen(&scenario.profile, profile)?;
     named_by(&mut scenario.profile, &costs, profile);
     let began = Instant::now();
-    let (result, observed, trace) = interruptible(py, |stop| {
-        on_threads(|| {
-            let traffic = scenario.traffic.open()?.stopped_by(stop);
-            let point = || Point::new(&scenario, &traffic, &costs);
-            // Without events, nothing is recorded.
-            let trace = (events > 0).then(|| point()?.events(events)).transpose()?;
-            let (result, observed) = match wanted.is_empty() {
-                true => (point()?.simulate()?, Observed::default()),
-                false => point()?.observe(&wanted).map_err(as_arguments)?,
-            };
-            Ok((result, observed, trace))
+    let traffic = models.traffic(&mut scenario)?;
+    let seen = if models.are_code() {
+        let task = Observed { wanted: &wanted, events };
+        models.run(py, &scenario, traffic, &costs, task).map_err(as_arguments)
+    } else {
+        interruptible(py, |stop| {
+            on_threads(|| {
+                let traffic = traffic.stopped_by(stop);
+                let point = || Point::new(&scenario, &traffic, &costs);
+                // Without events, nothing is recorded.
+                let trace = (events > 0).then(|| point()?.events(events)).transpose()?;
+                let (result, observed) = match wanted.is_empty() {
+                    true => (point()?.simulate()?, Seen::default()),
+                    false => point()?.observe(&wanted)?,
+                };
+                Ok((result, observed, trace))
+            })
         })
-    })?;
-    let Said { mut figures, table } = Said::of_point(&scenario, None, &result)?;
+        .map_err(as_arguments)
+    };
+    let (result, observed, trace) = seen?;
+    let Said { mut figures, table } = Said::of_point(&scenario, models.policy_name.as_deref(), &result)?;
     figures.set_wall_time(began.elapsed().as_secs_f64());
     let broken = |error: &dyn std::fmt::Display| Failure::Broken(error.to_string());
     let mut named = Vec::new();
@@ -75,12 +85,12 @@ fn slower_columns(slower: &SlowerShare) -> Vec<Column> {
 }
 
 /// The fault of an observation, by the name of its argument in Python.
-fn as_arguments(error: PointError) -> PointError {
-    let PointError::Scenario(mut fault) = error else { return error };
-    fault.field = match &fault.field[..] {
-        "slower_than" => "slower_than_ns".to_owned(),
-        "time_series" => "window_ns".to_owned(),
-        _ => fault.field,
+fn as_arguments(failure: Failure) -> Failure {
+    let argument = |field: &str| match field {
+        "slower_than" => Some("slower_than_ns"),
+        "time_series" => Some("window_ns"),
+        "event_packets" => Some("events"),
+        _ => None,
     };
-    fault.into()
+    failure.with_field(argument)
 }

@@ -5,10 +5,12 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use rand_core::Rng;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use warmcore_costs::{self as costs, CostModel, ExecutionModel};
 use warmcore_policy as policy;
 use warmcore_units::{CpuId, Nanos};
+use warmcore_workload::random::Random;
+use warmcore_workload::{Key, Purpose};
 
 /// Calls between two looks for signals: code that runs in C looks for none itself.
 const CALLS: u32 = 256;
@@ -223,18 +225,23 @@ impl<const COMMON: bool> PythonPolicy<COMMON> {
 impl<const COMMON: bool> Clone for PythonPolicy<COMMON> {
     /// A deep copy, so that each run begins with the policy as it was given.
     fn clone(&self) -> Self {
-        let policy = Python::attach(|py| {
-            py_copy(py, &self.policy).unwrap_or_else(|error| {
-                self.raised.note(error);
-                self.policy.clone_ref(py)
-            })
-        });
+        let policy = Python::attach(|py| copied(py, &self.policy, &self.raised));
         Self { policy, raised: self.raised.clone() }
     }
 }
 
-fn py_copy(py: Python<'_>, policy: &Py<PyAny>) -> PyResult<Py<PyAny>> {
-    Ok(py.import("copy")?.call_method1("deepcopy", (policy,))?.unbind())
+/// A deep copy of a model, so that each run begins with it as it was given.
+fn copied(py: Python<'_>, model: &Py<PyAny>, raised: &Raised) -> Py<PyAny> {
+    let copy = || Ok(py.import("copy")?.call_method1("deepcopy", (model,))?.unbind());
+    copy().unwrap_or_else(|error| {
+        raised.note(error);
+        model.clone_ref(py)
+    })
+}
+
+/// A number from 0 to 1.
+fn fraction(random: &mut impl Rng) -> f64 {
+    (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
 }
 
 impl<const COMMON: bool> policy::Policy for PythonPolicy<COMMON> {
@@ -250,8 +257,7 @@ impl<const COMMON: bool> policy::Policy for PythonPolicy<COMMON> {
         if self.raised.stop.load(Ordering::Relaxed) {
             return policy::Decision::Wait(request.home);
         }
-        let drawn = (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
-        self.ask(request, view, drawn).unwrap_or_else(|error| {
+        self.ask(request, view, fraction(random)).unwrap_or_else(|error| {
             self.raised.note(error);
             policy::Decision::Wait(request.home)
         })
@@ -300,31 +306,68 @@ pub(crate) struct Found {
     idle: f64,
     /// What the profile says it takes, ns.
     usual: f64,
+    /// A random number from 0 to 1, drawn from the scenario's seed: costs that draw stay reproducible.
+    random: f64,
 }
 
 /// What packets cost: as the profile says, or a function in Python of that.
 pub(crate) struct PythonCosts {
     model: ExecutionModel,
-    function: Option<Py<PyAny>>,
+    function: Option<CostFunction>,
     raised: Raised,
 }
 
+/// A function in Python of what a packet finds. Clones are one function.
+#[derive(Clone)]
+pub(crate) struct CostFunction {
+    /// As it was given.
+    given: Arc<Py<PyAny>>,
+    /// As it is in this run, and what it draws.
+    now: Arc<Mutex<(Py<PyAny>, Random)>>,
+    raised: Raised,
+}
+
+impl CostFunction {
+    pub(crate) fn new(py: Python<'_>, function: &Py<PyAny>, raised: &Raised) -> Self {
+        let any = Key { seed: 0, point: 0, replication: 0 }.stream(Purpose::OwnCost);
+        Self {
+            given: Arc::new(function.clone_ref(py)),
+            now: Arc::new(Mutex::new((function.clone_ref(py), any))),
+            raised: raised.clone(),
+        }
+    }
+
+    /// Begins a run: with a deep copy of the function as it was given, and with the random numbers of this name.
+    pub(crate) fn begin(&self, key: Key) {
+        let function = Python::attach(|py| copied(py, &self.given, &self.raised));
+        *self.now.lock().unwrap_or_else(PoisonError::into_inner) = (function, key.stream(Purpose::OwnCost));
+    }
+
+    /// The function, and a number that it may use.
+    fn next(&self, py: Python<'_>) -> (Py<PyAny>, f64) {
+        let mut now = self.now.lock().unwrap_or_else(PoisonError::into_inner);
+        (now.0.clone_ref(py), fraction(&mut now.1))
+    }
+}
+
 impl PythonCosts {
-    pub(crate) const fn new(model: ExecutionModel, function: Option<Py<PyAny>>, raised: Raised) -> Self {
+    pub(crate) const fn new(model: ExecutionModel, function: Option<CostFunction>, raised: Raised) -> Self {
         Self { model, function, raised }
     }
 
-    fn ask(&self, function: &Py<PyAny>, found: &costs::Found, idle: Nanos, usual: Nanos) -> PyResult<f64> {
-        let service = Found {
-            situation: found.situation.to_string(),
-            stream: found.stream.0,
-            cpu: found.cpu.0,
-            bytes: found.bytes,
-            idle: idle.0,
-            usual: usual.0,
-        };
+    fn ask(&self, function: &CostFunction, found: &costs::Found, idle: Nanos, usual: Nanos) -> PyResult<f64> {
         Python::attach(|py| {
             self.raised.glance(py)?;
+            let (function, random) = function.next(py);
+            let service = Found {
+                situation: found.situation.to_string(),
+                stream: found.stream.0,
+                cpu: found.cpu.0,
+                bytes: found.bytes,
+                idle: idle.0,
+                usual: usual.0,
+                random,
+            };
             let cost = function.bind(py).call1((service,))?;
             match cost.extract() {
                 Ok(ns) if COSTS.contains(&ns) => Ok(ns),

@@ -4,17 +4,15 @@ use crate::document::AnyScenario;
 use crate::failure::{Class, Failure};
 use crate::figures::Said;
 use crate::interruptible::{interruptible, on_threads};
-use crate::models::{self, Own};
+use crate::models::{Models, Simulated};
 use crate::profile::{chosen, named_by};
 use crate::table::Table;
 use core::ops::ControlFlow;
 use pyo3::prelude::*;
-use pyo3::pybacked::PyBackedBytes;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
-use warmcore_scenario::traffic::TraceFile;
-use warmcore_scenario::{ClusterScenario, OpenTraffic, PacketScenario, Process, RunQueueScenario};
+use warmcore_scenario::{ClusterScenario, PacketScenario, RunQueueScenario};
 use warmcore_sim::packet::Point;
 use warmcore_sim::{cluster, runqueue};
 
@@ -43,48 +41,31 @@ pub(crate) fn simulate(
     Ok((figures.to_json()?, Table::new(table)?))
 }
 
-/// Simulates packets with models of one's own: the arrivals of `times` (64-bit floats, ns) and `streams` (32-bit integers), both
-/// as bytes in this machine's order; a `policy` in Python and where packets wait under it; and a function of what packets cost.
+/// Simulates packets with `models` of one's own.
 #[pyfunction]
-#[pyo3(signature = (document, profile = None, arrivals = None, policy = None, policy_name = None, common_queue = true, cost = None))]
-#[expect(clippy::too_many_arguments, reason = "each is an argument of Python's")]
+#[pyo3(signature = (document, models, profile = None))]
 pub(crate) fn simulate_with(
     py: Python<'_>,
     document: &str,
+    models: Models,
     profile: Option<&str>,
-    arrivals: Option<(PyBackedBytes, PyBackedBytes)>,
-    policy: Option<Py<PyAny>>,
-    policy_name: Option<&str>,
-    common_queue: bool,
-    cost: Option<Py<PyAny>>,
 ) -> PyResult<(String, Table)> {
     let AnyScenario::Packet(mut scenario) = AnyScenario::from_json("packet", document)? else {
         return Err(Failure::plain(Class::Scenario, "expected a scenario of packets").into());
     };
     let began = Instant::now();
-    let trace = arrivals.map(|(times, streams)| models::trace(&times, &streams)).transpose()?;
-    if trace.is_some() {
-        // It stands for the file.
-        scenario.traffic.process = Process::Trace(TraceFile { file: "arrivals".into(), time_scale: 1.0 });
-    }
-    let traffic = || match trace {
-        Some(trace) => OpenTraffic::recorded(&scenario.traffic, trace),
-        None => scenario.traffic.open(),
-    };
-    let traffic = traffic().map_err(Failure::from)?;
+    let traffic = models.traffic(&mut scenario)?;
     let text = profile;
     let profile = chosen(&scenario.profile, text)?;
     named_by(&mut scenario.profile, &profile, text);
-    let result = if policy.is_none() && cost.is_none() {
+    let result = if models.are_code() {
+        models.run(py, &scenario, traffic, &profile, Simulated)
+    } else {
         interruptible(py, |stop| {
             on_threads(|| Ok(Point::new(&scenario, &traffic.stopped_by(stop), &profile)?.simulate()?))
         })
-    } else {
-        let policy =
-            policy.map(|policy| if common_queue { Own::Common(policy) } else { Own::PerProcessor(policy) });
-        models::simulate(&scenario, traffic, &profile, policy, cost)
     }?;
-    let Said { mut figures, table } = Said::of_point(&scenario, policy_name, &result)?;
+    let Said { mut figures, table } = Said::of_point(&scenario, models.policy_name.as_deref(), &result)?;
     figures.set_wall_time(began.elapsed().as_secs_f64());
     Ok((figures.to_json()?, Table::new(table)?))
 }

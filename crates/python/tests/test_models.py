@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pathlib
+import random
 import signal
 import subprocess
 import sys
@@ -11,26 +12,11 @@ import textwrap
 import numpy as np
 import pytest
 import warmcore as wc
+from models import MostRecent, Wired
 
 POINT = wc.PacketScenario(
     rate_per_s=40_000, scheduling=wc.Scheduling(policy="mru"), run=wc.RunLength(precision=0.05, max_packets=20_000)
 )
-
-
-class MostRecent(wc.Policy):
-    """The built-in ``mru``."""
-
-    def place(self, request: wc.Request, view: wc.View) -> wc.Run | wc.Wait:
-        return wc.Wait(request.home) if view.most_recent is None else wc.Run(view.most_recent)
-
-
-class Wired(wc.Policy):
-    """The built-in ``wired-streams``."""
-
-    queues = "per-processor"
-
-    def place(self, request: wc.Request, view: wc.View) -> wc.Run | wc.Wait:
-        return wc.Run(request.home) if view.is_idle(request.home) else wc.Wait(request.home)
 
 
 @pytest.mark.parametrize(("policy", "name"), [(MostRecent(), "mru"), (Wired(), "wired-streams")])
@@ -70,6 +56,24 @@ def test_random_numbers_of_requests_come_from_the_seed() -> None:
     one, other = wc.simulate(POINT, policy=Anywhere()), wc.simulate(POINT, policy=Anywhere())
     assert one.delay == other.delay
     assert one.delay != wc.simulate(POINT.replace(seed=2), policy=Anywhere()).delay
+
+
+def test_random_numbers_of_costs_come_from_the_seed_and_each_run_begins_anew() -> None:
+    class Drawn:
+        """Draws from a generator of its own, which is copied with it."""
+
+        def __init__(self) -> None:
+            self.random = random.Random(3)
+
+        def __call__(self, found: wc.Found) -> float:
+            assert 0 <= found.random < 1
+            return found.usual * (0.5 + (found.random + self.random.random()) / 2)
+
+    cost = Drawn()
+    one, other = wc.simulate(POINT, cost=cost), wc.simulate(POINT, cost=cost)
+    assert one.delay == other.delay == wc.observe(POINT, cost=cost, streams=True).result.delay
+    assert cost.random.random() == random.Random(3).random()
+    assert one.delay != wc.simulate(POINT.replace(seed=2), cost=cost).delay
 
 
 def test_what_a_policy_raises_reaches_its_caller() -> None:
@@ -148,6 +152,16 @@ def test_a_cost_of_ones_own_sees_what_a_packet_finds() -> None:
         wc.simulate(POINT, cost=lambda found: -1.0)
     with pytest.raises(ZeroDivisionError):
         wc.simulate(POINT, cost=lambda found: 1 / 0)
+
+
+@pytest.mark.parametrize("run", [{"packets": 5_000}, {"replications": 2}, {"warmup_packets": 5}])
+@pytest.mark.parametrize("cost", [None, lambda found: 250.0])
+def test_arrays_are_simulated_once_and_all_so_a_length_of_runs_is_refused(run: dict[str, int], cost: object) -> None:
+    arrivals = (np.arange(100) * 1e9, np.zeros(100, dtype=int))
+    field = next(iter(run))
+    with pytest.raises(wc.ScenarioError, match="all of them are simulated, once") as caught:
+        wc.simulate(wc.PacketScenario(run=run), arrivals=arrivals, cost=cost)  # type: ignore[call-overload]
+    assert caught.value.field == f"run.{field}"
 
 
 @pytest.mark.parametrize(

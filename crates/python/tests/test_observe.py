@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
 import pyarrow
 import pytest
 import warmcore as wc
+from models import MostRecent
 
 POINT = wc.PacketScenario(rate_per_s=15_000, traffic=wc.Traffic(streams=4), run=wc.RunLength(precision=0.05))
+#: A point that a policy in Python simulates soon.
+SHORT = wc.PacketScenario(
+    rate_per_s=40_000, scheduling=wc.Scheduling(policy="mru"), run=wc.RunLength(precision=0.05, max_packets=20_000)
+)
 
 
 def test_tables_are_by_name_and_the_result_is_the_same() -> None:
@@ -27,6 +35,48 @@ def test_a_million_rows_reach_pandas_and_polars() -> None:
     addresses = {pyarrow.table(events)[column].chunk(0).buffers()[1].address for _ in range(2)}
     assert len(addresses) == 1
     assert len(wc.to_polars(events)) == len(wc.to_pandas(events)) == len(events)
+
+
+def test_a_policy_of_ones_own_is_observed_as_the_built_in_one() -> None:
+    wanted = dict(quantiles=[0.5], slower_than_ns=2e5, histogram=True, streams=True, warmup=True, window_ns=1e7, events=200)
+    own, built_in = wc.observe(SHORT, policy=MostRecent(), **wanted), wc.observe(SHORT, **wanted)  # type: ignore[arg-type]
+    assert set(own) == set(built_in) and own.result.replaced == {"scheduling.policy": "MostRecent"}
+    for name in own:
+        ours, theirs = own[name].to_pandas(), built_in[name].to_pandas()
+        # The same packets and the same decisions; times are rounded in another order.
+        for column in ours:
+            if ours[column].dtype.kind == "f":
+                assert ours[column].to_numpy() == pytest.approx(theirs[column].to_numpy(), rel=0.01, abs=0.01, nan_ok=True)
+            elif name in ("events", "streams", "quantiles"):
+                assert list(ours[column]) == list(theirs[column])
+    assert own.result.delay == wc.simulate(SHORT, policy=MostRecent()).delay
+
+
+def test_costs_and_arrivals_of_ones_own_are_observed() -> None:
+    times, streams = np.arange(100) * 1e9, np.zeros(100, dtype=int)
+    lone = SHORT.replace(processors=1, rate_per_s=None)
+    seen = wc.observe(lone, arrivals=(times, streams), cost=lambda found: 250.0, streams=True, slower_than_ns=300.0, events=10)
+    assert seen["streams"].row(0)["packets"] == 100 - (seen.result.warmup_packets or 0)
+    assert seen.slower is not None and seen.slower.mean == 0.0 and seen.slower.half_width == math.inf
+    assert list(seen["events"].to_pandas().time)[:2] == [0.0, 0.0] and len(seen["events"]) == 30
+    assert len(wc.observe(lone, arrivals=(times, streams), streams=True)["streams"]) == 1
+    crowded = wc.observe(SHORT.replace(rate_per_s=1e6), policy=MostRecent(), streams=True, window_ns=1e7)
+    assert set(crowded) == {"time-series"} and crowded.result.saturated
+
+
+def test_what_cannot_be_observed_of_ones_own_is_refused_before_it_is_simulated() -> None:
+    def never(found: wc.Found) -> float:
+        raise AssertionError("simulated")
+
+    for wanted, field in (({"quantiles": [0.99999]}, "quantiles"), ({"quantiles": [2.0]}, "quantiles")):
+        with pytest.raises(wc.ScenarioError) as caught:
+            wc.observe(SHORT, cost=never, **wanted)  # type: ignore[arg-type]
+        assert caught.value.field == field
+    with pytest.raises(wc.ScenarioError) as caught:
+        wc.observe(SHORT, cost=never, events=10_000_000)
+    assert caught.value.field == "events"
+    with pytest.raises(AssertionError, match="simulated"):
+        wc.observe(SHORT, cost=never)
 
 
 def test_what_cannot_be_observed_is_refused() -> None:

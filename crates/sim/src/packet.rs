@@ -54,5 +54,5 @@ pub use outcome::{Ended, Outcome};
 pub use point::{Point, PointError, PointResult, highest_bound, highest_rate, simulate};
 pub use run::{Precision, run, trace};
 pub use service::ServiceDistribution;
-pub use simulation::{Simulation, SimulationError, SimulationEvent};
+pub use simulation::{FixedRun, Simulation, SimulationError, SimulationEvent};
 pub use system::{Finished, System};

@@ -48,11 +48,13 @@ pub enum Purpose {
     Service,
     /// How long a client waits before its next request.
     Think,
+    /// Random choices of a cost model of one's own.
+    OwnCost,
 }
 
 impl Purpose {
     /// Every purpose.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::Interarrival,
         Self::Stream,
         Self::Policy,
@@ -70,6 +72,7 @@ impl Purpose {
         Self::KernelSection,
         Self::Service,
         Self::Think,
+        Self::OwnCost,
     ];
 }
 

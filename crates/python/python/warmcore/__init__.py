@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from ._calibrate import calibrate
 from ._capacity import Capacity, capacity
+from ._compare import Comparison, compare
 from ._document import Document, Part, Scenario
 from ._native import VERSION as __version__
 from ._native import Table
@@ -32,6 +33,7 @@ __all__ = [
     "ArgumentError",
     "Capacity",
     "ClusterResult",
+    "Comparison",
     "DataSetError",
     "Document",
     "Error",
@@ -61,6 +63,7 @@ __all__ = [
     "__version__",
     "calibrate",
     "capacity",
+    "compare",
     "observe",
     "open_dataset",
     "plot",

@@ -6,6 +6,8 @@ if TYPE_CHECKING:
     import pandas
     import polars
 
+    from ._models import Models
+
 __all__ = [
     "DataSet",
     "Found",
@@ -18,6 +20,7 @@ __all__ = [
     "Wait",
     "calibrate",
     "capacity",
+    "compare",
     "grid",
     "manifest",
     "observe",
@@ -39,21 +42,21 @@ def part(name: str, document: str) -> str: ...
 def of_toml(kind: str | None, text: str | None, path: str | None) -> tuple[str, str]: ...
 def to_toml(kind: str, document: str) -> str: ...
 def simulate(kind: str, document: str, profile: str | None = None) -> tuple[str, Table]: ...
-def simulate_with(
-    document: str,
-    profile: str | None = None,
-    arrivals: tuple[bytes, bytes] | None = None,
-    policy: object = None,
-    policy_name: str | None = None,
-    common_queue: bool = True,
-    cost: object = None,
-) -> tuple[str, Table]: ...
+def simulate_with(document: str, models: Models, profile: str | None = None) -> tuple[str, Table]: ...
 def observe(
     document: str,
     wanted: str,
+    models: Models,
     events: int = 0,
     profile: str | None = None,
 ) -> tuple[str, Table, list[tuple[str, Table]]]: ...
+def compare(
+    document: str,
+    models: Models,
+    against: str,
+    against_models: Models,
+    profile: str | None = None,
+) -> tuple[str, Table]: ...
 def capacity(
     document: str,
     profile: str | None = None,
@@ -141,6 +144,8 @@ class Found:
     def idle(self) -> float: ...
     @property
     def usual(self) -> float: ...
+    @property
+    def random(self) -> float: ...
 
 def grid(model: str, scenario: str, axes: list[tuple[list[str], str]]) -> str: ...
 def manifest(path: str) -> str: ...

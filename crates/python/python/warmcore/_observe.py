@@ -5,13 +5,19 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from . import _native
+from ._models import Cost, Models
 from ._native import Table
 from ._scenarios import PacketScenario
 from .errors import ArgumentError, instance, number, refused, whole
+from .policy import Policy
 from .profile import Profile, document_of
 from .result import Estimate, PacketResult, result_of
+
+if TYPE_CHECKING:
+    from ._models import Arrivals
 
 __all__ = ["Observation", "observe"]
 
@@ -73,10 +79,14 @@ def observe(
     warmup: bool = False,
     events: int = 0,
     profile: Profile | None = None,
+    policy: Policy | None = None,
+    arrivals: Arrivals | None = None,
+    cost: Cost | None = None,
 ) -> Observation:
     """Simulates packets, and observes more of them than a result holds.
 
     The runs are repeated with the same packets once their lengths are known, so this takes twice as long; the result is the same.
+    Models of your own are asked again too.
 
     Args:
         scenario: What to simulate.
@@ -88,6 +98,7 @@ def observe(
         warmup: The delays at the start of the runs, and where they were cut.
         events: The events of the first so many packets, a row for each.
         profile: The costs of processing, instead of those that the scenario names.
+        policy, arrivals, cost: Models of your own, as :func:`warmcore.simulate` takes them.
 
     Raises:
         ScenarioError: A field cannot be used, or a quantile needs more packets than a run may have; it says how many.
@@ -107,8 +118,8 @@ def observe(
     }
     recorded = whole(events, "events", "a number of packets, 0 for none")
     figures, table, tables = _native.observe(
-        scenario._json(), json.dumps(wanted), recorded, document_of(profile)
+        scenario._json(), json.dumps(wanted), Models.checked(policy, arrivals, cost), recorded, document_of(profile)
     )
-    result = result_of(scenario, figures, table, profile=profile)
+    result = result_of(scenario, figures, table, profile=profile, policy=policy)
     assert isinstance(result, PacketResult)
     return Observation(result, dict(tables))

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, overload
 
 from . import _native
 from ._document import Scenario
+from ._models import Cost, Models
 from ._scenarios import ClusterScenario, PacketScenario, RunQueueScenario
-from .errors import ArgumentError, ScenarioError, instance, refused
-from .policy import Found, Policy
+from .errors import ArgumentError, instance
+from .policy import Policy
 from .profile import Profile, document_of
 from .result import ClusterResult, PacketResult, Result, RunQueueResult, result_of
 
 if TYPE_CHECKING:
-    import numpy.typing
-
-    #: The times of packets since the start in ns, ascending, and their streams' numbers from 0: two arrays of equal length.
-    Arrivals = tuple[numpy.typing.ArrayLike, numpy.typing.ArrayLike]
+    from ._models import Arrivals
 
 
 @overload
@@ -27,7 +24,7 @@ def simulate(
     profile: Profile | None = None,
     policy: Policy | None = None,
     arrivals: Arrivals | None = None,
-    cost: Callable[[Found], float] | None = None,
+    cost: Cost | None = None,
 ) -> PacketResult: ...
 @overload
 def simulate(scenario: RunQueueScenario) -> RunQueueResult: ...
@@ -41,7 +38,7 @@ def simulate(
     profile: Profile | None = None,
     policy: Policy | None = None,
     arrivals: Arrivals | None = None,
-    cost: Callable[[Found], float] | None = None,
+    cost: Cost | None = None,
 ) -> Result:
     """Simulates a scenario: packets on processors, processes in run queues, or a cluster.
 
@@ -55,10 +52,12 @@ def simulate(
         policy: A policy of your own instead of ``scenario.scheduling.policy``.
         arrivals: The packets that arrive, instead of ``scenario.traffic``: their times in ns since the start, ascending, and
             their streams, numbered from 0. Two arrays of shape (n,), of floats and of integers. As with a
-            capture, the figures are of these packets alone and have no intervals. If the scenario has a ``rate_per_s``, the times
-            are scaled to it: leave it out to replay them as they are. ``traffic.popularity`` goes with no arrivals.
+            capture, the figures are of these packets alone and have no intervals: all are simulated, once, so
+            ``run.packets``, ``run.warmup_packets`` and ``run.replications`` are refused, and ``run.precision`` means nothing. If
+            the scenario has a ``rate_per_s``, the times are scaled to it, as those of a capture are: leave it out to replay them as
+            they are. ``traffic.popularity`` is refused.
         cost: How long a packet takes that finds what ``Found`` says, from 1 to 1e9 ns; ``found.usual`` is what the profile
-            says.
+            says. Each run begins with a deep copy of it. Draw random numbers from ``found.random``.
 
     Returns:
         Figures with the half-widths of their 95% intervals, and an Arrow table.
@@ -83,52 +82,6 @@ def simulate(
             found="given",
             expected=f"none with a {type(scenario).__name__}",
         )
-    if cost is not None and not callable(cost):
-        raise refused(ArgumentError, "cost", f"of type {type(cost).__name__}", "a function of wc.Found")
-    figures, table = _native.simulate_with(
-        document,
-        profile=document_of(profile),
-        arrivals=None if arrivals is None else _arrivals(arrivals),
-        policy=None if policy is None else _checked(policy),
-        policy_name=None if policy is None else type(policy).__name__,
-        common_queue=policy is None or policy.queues == "common",
-        cost=cost,
-    )
+    models = Models.checked(policy, arrivals, cost)
+    figures, table = _native.simulate_with(document, models, document_of(profile))
     return result_of(scenario, figures, table, profile=profile, policy=policy)
-
-
-def _checked(policy: Any) -> Policy:
-    if not isinstance(policy, Policy):
-        raise refused(ArgumentError, "policy", repr(policy), "an object of a class that derives from wc.Policy")
-    if policy.queues not in ("common", "per-processor"):
-        raise refused(ScenarioError, "policy.queues", repr(policy.queues), '"common" or "per-processor"')
-    return policy
-
-
-def _arrivals(arrivals: Any) -> tuple[bytes, bytes]:
-    import numpy as np  # Who has arrays has numpy.
-
-    def wrong(field: str, found: object, expected: str) -> ScenarioError:
-        return refused(ScenarioError, field, found, expected)
-
-    try:
-        times, streams = arrivals
-    except (TypeError, ValueError):
-        raise wrong("arrivals", f"of type {type(arrivals).__name__}", "two arrays: times and streams") from None
-    for name, array in (("arrivals.times", times), ("arrivals.streams", streams)):
-        if isinstance(array, np.ma.MaskedArray) and np.ma.is_masked(array):
-            raise wrong(name, "an array with masked values", "an array without: use .compressed() on both")
-    try:
-        times, streams = np.asarray(times), np.asarray(streams)
-    except ValueError as error:
-        raise wrong("arrivals", f"no array: {error}", "two arrays of shape (n,)") from None
-    for name, array in (("arrivals.times", times), ("arrivals.streams", streams)):
-        if array.ndim != 1:
-            raise wrong(name, f"of shape {array.shape}", "an array of shape (n,)")
-    if times.dtype.kind not in "iuf":
-        raise wrong("arrivals.times", f"of {times.dtype}", "numbers of nanoseconds")
-    if not np.issubdtype(streams.dtype, np.integer):
-        raise wrong("arrivals.streams", f"of {streams.dtype}", "integers")
-    if streams.size and (streams.min() < 0 or streams.max() >= 1 << 32):
-        raise wrong("arrivals.streams", f"from {streams.min()} to {streams.max()}", "numbers from 0")
-    return times.astype("=f8").tobytes(), streams.astype("=u4").tobytes()

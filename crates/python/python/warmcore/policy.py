@@ -18,8 +18,9 @@ class Policy(ABC):
     """A rule that chooses a processor for each packet.
 
     A subclass says in :meth:`place` where a packet that has just arrived goes. Each run begins with a deep copy of the
-    policy as it was given; it may keep state. Where packets wait is said by ``queues``, ``"common"`` by default. Draw random numbers from ``request.random``, which comes from the
-    scenario's seed: so the same scenario gives the same figures.
+    policy as it was given; it may keep state. Where packets wait is said by ``queues``, ``"common"`` by default. Draw random
+    numbers from ``request.random``, which comes from the scenario's seed: so the same scenario gives the same figures. It is one
+    number; who needs several makes a generator of it: ``random.Random(request.random)``.
 
     >>> class LowestIdle(wc.Policy):
     ...     def place(self, request, view):

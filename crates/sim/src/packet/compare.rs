@@ -1,4 +1,4 @@
-//! Compares two ways to run the same traffic, on the same arrivals (common random numbers). What the arrivals
+//! Compares two ways to process the same traffic, on the same arrivals (common random numbers). What the arrivals
 //! do to both cancels out, so the interval of the difference is far narrower than those of the two delays.
 
 use crate::packet::point::{Point, PointError};
@@ -6,8 +6,9 @@ use crate::packet::run::GrowthRule;
 use rayon::prelude::*;
 use warmcore_costs::Profile;
 use warmcore_scenario::{Mixing, OpenTraffic, PacketScenario, Process, Scheduling};
+use warmcore_stats::Interval;
+pub use warmcore_stats::Replications;
 pub use warmcore_stats::replications::PairedComparison;
-use warmcore_stats::{Interval, Replications};
 use warmcore_units::Fault;
 
 /// Runs of each alternative, at least.
@@ -36,25 +37,46 @@ pub fn compare(
     let other = PacketScenario { scheduling: other, ..scenario.clone() };
     let point = Point::new(scenario, traffic, profile)?;
     let other = Point::new(&other, traffic, profile)?;
-    let (Some(ours), Some(theirs)) = (mean_delays(&point)?, mean_delays(&other)?) else { return Ok(None) };
-    let has_interval = point.mixing() != Mixing::Slowly;
-    Ok(ours
-        .against(&theirs)
-        .map(|comparison| if has_interval { comparison } else { without_intervals(comparison) }))
+    let (Some(ours), Some(theirs)) = (point.compared_delays()?, other.compared_delays()?) else {
+        return Ok(None);
+    };
+    Ok(point.compare(&ours, &theirs))
 }
 
-/// The mean delay of each run; `None` if the host is saturated.
-fn mean_delays(point: &Point) -> Result<Option<Replications>, PointError> {
-    if point.is_saturated(&point.capacity()?) {
-        return Ok(None);
+impl Point<'_> {
+    /// The runs of each alternative in a comparison, and the packets of each run.
+    #[must_use]
+    pub fn compared_runs(&self) -> (u64, u64) {
+        (self.replications().max(REPLICATIONS), self.compared_packets())
     }
-    let precision = point.precision().fixed_length(point.compared_packets());
-    let runs = (0..point.replications().max(REPLICATIONS))
-        .into_par_iter()
-        .map(|replication| point.run(replication, precision, GrowthRule::Continue))
-        .collect::<Result<Vec<_>, PointError>>()?;
-    let saturated = runs.iter().all(|run| run.grows);
-    Ok((!saturated).then(|| runs.iter().map(|run| run.outcome.delay.mean.0).collect()))
+
+    /// The mean delay of each run of a comparison, in nanoseconds; `None` if the host is saturated. Points of equal seed, rate
+    /// and traffic see the same packets.
+    ///
+    /// # Errors
+    /// If the traffic cannot be generated.
+    pub fn compared_delays(&self) -> Result<Option<Replications>, PointError> {
+        if self.is_saturated(&self.capacity()?) {
+            return Ok(None);
+        }
+        let (replications, packets) = self.compared_runs();
+        let precision = self.precision().fixed_length(packets);
+        let runs = (0..replications)
+            .into_par_iter()
+            .map(|replication| self.run(replication, precision, GrowthRule::Continue))
+            .collect::<Result<Vec<_>, PointError>>()?;
+        let saturated = runs.iter().all(|run| run.grows);
+        Ok((!saturated).then(|| runs.iter().map(|run| run.outcome.delay.mean.0).collect()))
+    }
+
+    /// How much the mean delays `ours` of this point's runs differ from `theirs`, of another on the same packets. `None` if
+    /// these are not as many. Half-widths are infinite where no interval holds.
+    #[must_use]
+    pub fn compare(&self, ours: &Replications, theirs: &Replications) -> Option<PairedComparison> {
+        let has_interval = self.mixing() != Mixing::Slowly;
+        let comparison = ours.against(theirs)?;
+        Some(if has_interval { comparison } else { without_intervals(comparison) })
+    }
 }
 
 fn without_intervals(comparison: PairedComparison) -> PairedComparison {

@@ -34,7 +34,7 @@ pub use streams::StreamFigures;
 pub use warmup::WarmupSeries;
 
 use crate::packet::capacity::Capacity;
-use crate::packet::host::Packet;
+use crate::packet::host::{Packet, Shape};
 use crate::packet::outcome::{Ended, Outcome};
 use crate::packet::point::{Point, PointError, PointResult};
 use crate::packet::steady::{RunExtent, SteadyState};
@@ -46,9 +46,10 @@ use serde::{Deserialize, Serialize};
 use series::{MAX_WINDOWS, Windows};
 use slower::Slower;
 use streams::Streams;
+use warmcore_scenario::Mixing;
 use warmcore_stats::histogram::Filling;
 use warmcore_stats::stopping::FIRST;
-use warmcore_units::{Estimate, Fault, Nanos};
+use warmcore_units::{Estimate, Fault, Nanos, PerSecond};
 use warmup::Batches;
 use watch::{Watcher, watch};
 
@@ -98,6 +99,21 @@ pub struct Observed {
     pub warmup: Option<WarmupSeries>,
 }
 
+/// What the runs that are observed may be.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::packet) struct RunLimits {
+    /// Runs that are asked for.
+    pub(in crate::packet) replications: usize,
+    /// Packets of each, at most.
+    pub(in crate::packet) max_packets: u64,
+    /// Packets left out at the start of each, if that is given.
+    pub(in crate::packet) warmup_packets: u64,
+    /// Whether runs are short and many.
+    pub(in crate::packet) are_short: bool,
+    /// Whether there is one run, of a trace.
+    pub(in crate::packet) is_trace: bool,
+}
+
 /// Runs that are observed at the same time, at most, so that they need not all be in memory.
 const AT_ONCE: usize = 16;
 
@@ -109,8 +125,8 @@ impl Observations {
     }
 
     /// Checks what can be known before anything is simulated.
-    fn check(&self, point: &Point) -> Result<(), Fault> {
-        self.quantiles.iter().try_for_each(|&p| quantiles::check(p, point))?;
+    pub(in crate::packet) fn check(&self, limits: &RunLimits) -> Result<(), Fault> {
+        self.quantiles.iter().try_for_each(|&p| quantiles::check(p, limits))?;
         if let Some(limit) = self.slower_than
             && !(limit.0 >= 0.0 && limit.0.is_finite())
         {
@@ -124,11 +140,18 @@ impl Observations {
         }
     }
 
-    /// Checks that the windows of `runs` are not too many.
-    fn check_windows(&self, point: &Point, runs: &[RunExtent]) -> Result<(), Fault> {
+    /// What can be observed of a saturated host that settles after so many packets: its time series, over this extent.
+    pub(in crate::packet) fn of_saturated(&self, settled: u64, max_packets: u64) -> (Self, RunExtent) {
+        let packets = FIRST.max(settled).min(max_packets);
+        let wanted = Self { window: self.window, ..Self::default() };
+        (wanted, RunExtent { packets, warmup: 0 })
+    }
+
+    /// Checks that the windows of `runs` with packets at this `rate` are not too many.
+    pub(in crate::packet) fn check_windows(&self, rate: PerSecond, runs: &[RunExtent]) -> Result<(), Fault> {
         let Some(window) = self.window else { return Ok(()) };
         let packets: u64 = runs.iter().map(|run| run.packets).sum();
-        let all = Nanos(point.rate.interval().0 * packets as f64);
+        let all = Nanos(rate.interval().0 * packets as f64);
         if all.0 / window.0 <= MAX_WINDOWS as f64 {
             return Ok(());
         }
@@ -146,7 +169,7 @@ impl Point<'_> {
     /// If the traffic cannot be generated, a quantile needs more packets than a run may have (the fault says how
     /// many), or a time series has more than [`MAX_WINDOWS`] windows.
     pub fn observe(self, wanted: &Observations) -> Result<(PointResult, Observed), PointError> {
-        wanted.check(&self)?;
+        wanted.check(&self.limits())?;
         let capacity = self.capacity()?;
         self.observe_with(wanted, capacity)
     }
@@ -160,7 +183,7 @@ impl Point<'_> {
         wanted: &Observations,
         capacity: Capacity,
     ) -> Result<(PointResult, Observed), PointError> {
-        wanted.check(&self)?;
+        wanted.check(&self.limits())?;
         let (point, state) = self.state(&capacity)?;
         let result = point.result_of(capacity, state.as_ref().map(|state| state.outcome));
         let observed = match &state {
@@ -170,8 +193,18 @@ impl Point<'_> {
         Ok((result, observed))
     }
 
+    fn limits(&self) -> RunLimits {
+        RunLimits {
+            replications: self.replications() as usize,
+            max_packets: self.precision().max_packets,
+            warmup_packets: self.warmup_packets().unwrap_or(0),
+            are_short: self.mixing() == Mixing::Never,
+            is_trace: self.is_trace(),
+        }
+    }
+
     fn observe_steady(&self, wanted: &Observations, state: &SteadyState) -> Result<Observed, PointError> {
-        wanted.check_windows(self, &state.runs)?;
+        wanted.check_windows(self.rate, &state.runs)?;
         let mut all: Option<Observer> = None;
         let runs: Vec<(u64, RunExtent)> = (0..).zip(state.runs.iter().copied()).collect();
         for some in runs.chunks(AT_ONCE) {
@@ -185,15 +218,13 @@ impl Point<'_> {
                 }
             }
         }
-        Ok(all.map(|all| all.observed(wanted, self, &state.outcome)).unwrap_or_default())
+        Ok(all.map(|all| all.observed(wanted, &self.limits(), &state.outcome)).unwrap_or_default())
     }
 
     /// The time series of a host whose queues grow.
     fn observe_saturated(&self, wanted: &Observations) -> Result<Observed, PointError> {
-        let packets = FIRST.max(self.settled()).min(self.precision().max_packets);
-        let extent = RunExtent { packets, warmup: 0 };
-        let wanted = Observations { window: wanted.window, ..Observations::default() };
-        wanted.check_windows(self, &[extent])?;
+        let (wanted, extent) = wanted.of_saturated(self.settled(), self.precision().max_packets);
+        wanted.check_windows(self.rate, &[extent])?;
         let run = self.observe_run(&wanted, 0, extent, 1)?;
         Ok(Observed { series: run.windows, ..Observed::default() })
     }
@@ -207,24 +238,14 @@ impl Point<'_> {
     ) -> Result<Observer, PointError> {
         let host = self.host(replication);
         let mut arrivals = self.traffic().source(self.rate, host.key)?;
-        let mut run = Run {
-            extent,
-            finished: 0,
-            delays: (!wanted.quantiles.is_empty()).then(Delays::default),
-            slower: wanted.slower_than.map(|limit| Slower::new(limit, extent)),
-            histograms: wanted.histogram.then(Default::default),
-            streams: wanted.streams.then(|| Streams::new(host.shape.streams, extent, runs)),
-            windows: wanted.window.map(|window| Windows::new(window, host.shape.processors)),
-            batches: (wanted.warmup && replication < warmup::SHOWN as u64)
-                .then(|| Batches::new(replication, extent)),
-        };
+        let mut run = Run::new(wanted, host.shape, extent, replication, runs);
         watch(&host, &mut *arrivals, &mut run);
         Ok(run.closed(replication))
     }
 }
 
 /// Collects what is wanted of one run.
-struct Run {
+pub(in crate::packet) struct Run {
     extent: RunExtent,
     finished: u64,
     delays: Option<Delays>,
@@ -278,7 +299,28 @@ impl Watcher for Run {
 }
 
 impl Run {
-    fn closed(self, replication: u64) -> Observer {
+    /// Collects what is `wanted` of the run of this number among `runs`, which is as long as `extent`.
+    pub(in crate::packet) fn new(
+        wanted: &Observations,
+        shape: Shape,
+        extent: RunExtent,
+        replication: u64,
+        runs: usize,
+    ) -> Self {
+        Self {
+            extent,
+            finished: 0,
+            delays: (!wanted.quantiles.is_empty()).then(Delays::default),
+            slower: wanted.slower_than.map(|limit| Slower::new(limit, extent)),
+            histograms: wanted.histogram.then(Default::default),
+            streams: wanted.streams.then(|| Streams::new(shape.streams, extent, runs)),
+            windows: wanted.window.map(|window| Windows::new(window, shape.processors)),
+            batches: (wanted.warmup && replication < warmup::SHOWN as u64)
+                .then(|| Batches::new(replication, extent)),
+        }
+    }
+
+    pub(in crate::packet) fn closed(self, replication: u64) -> Observer {
         Observer {
             delays: self.delays.map(|delays| vec![(delays, self.extent.warmup)]).unwrap_or_default(),
             slower: self.slower.iter().map(Slower::share).collect(),
@@ -291,14 +333,14 @@ impl Run {
 }
 
 /// What was collected of one run, or of several.
-struct Observer {
+pub(in crate::packet) struct Observer {
     /// By run, with the warm-up of each.
     delays: Vec<(Delays, u64)>,
     /// By run.
     slower: Vec<Estimate<f64>>,
     histograms: Option<[histogram::Counts; 2]>,
     streams: Option<Streams>,
-    windows: Option<TimeSeries>,
+    pub(in crate::packet) windows: Option<TimeSeries>,
     batches: Option<WarmupSeries>,
 }
 
@@ -322,11 +364,16 @@ impl Observer {
     }
 
     /// The figures, without intervals where those of `outcome` have none.
-    fn observed(self, wanted: &Observations, point: &Point, outcome: &Outcome) -> Observed {
+    pub(in crate::packet) fn observed(
+        self,
+        wanted: &Observations,
+        limits: &RunLimits,
+        outcome: &Outcome,
+    ) -> Observed {
         let has_intervals = matches!(outcome.ended, Ended::Precise | Ended::Exhausted | Ended::FixedLength)
             && outcome.delay.half_width.is_some_and(|half| half.0.is_finite());
         let quantile = |&p: &f64| {
-            let figure = quantiles::figure(p, &self.delays, point);
+            let figure = quantiles::figure(p, &self.delays, limits);
             if has_intervals { figure } else { figure.without_interval() }
         };
         let [delays, services] = match self.histograms {

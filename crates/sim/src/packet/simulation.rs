@@ -26,6 +26,7 @@
 
 mod checked;
 mod event;
+mod observed;
 
 pub use event::SimulationEvent;
 
@@ -35,9 +36,9 @@ use crate::packet::features::Own;
 use crate::packet::feed::Feed;
 use crate::packet::figures::ExtensionTally;
 use crate::packet::host::{Packet, Shape, SimulatedHost};
-use crate::packet::observe::watch::Watched;
+use crate::packet::observe::watch::{Watched, Watcher};
 use crate::packet::outcome::Outcome;
-use crate::packet::run::{GrowthRule, Judged, Precision, Start, Traced};
+use crate::packet::run::{GrowthRule, Judged, Precision, Replication, Start, Traced};
 use crate::packet::service::ServiceDistribution;
 use crate::packet::system::{Finished, System};
 use checked::{CheckedArrivals, CheckedCosts, CheckedPolicy, CheckedService, Faults};
@@ -73,6 +74,15 @@ pub struct Simulation<P, C, W = PacketQueues<Packet>, S = TimeFactors> {
 
 /// Makes the queues for a layout, of which the policy says how many there are.
 type MakeQueues<W> = Arc<dyn Fn(&Layout, Queues) -> W + Send + Sync>;
+
+/// A run of as many packets as were asked for.
+#[derive(Clone, PartialEq, Debug)]
+pub struct FixedRun {
+    /// What it came to.
+    pub outcome: Outcome,
+    /// Whether queues were growing at its end.
+    pub grows: bool,
+}
 
 /// Why a simulation of one's own ended.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -173,6 +183,11 @@ impl<P: Policy, C: CostModel, W: Waiting<Job = Packet>, S: ServiceDistribution> 
         Self { key: Key { seed, ..self.key }, ..self }
     }
 
+    /// Names the random numbers of the runs that follow.
+    pub fn set_key(&mut self, key: Key) {
+        self.key = key;
+    }
+
     /// The name of the random numbers, for several points or replications with one seed.
     #[must_use]
     pub fn with_key(self, key: Key) -> Self {
@@ -210,13 +225,23 @@ impl<P: Policy, C: CostModel, W: Waiting<Job = Packet>, S: ServiceDistribution> 
     /// # Errors
     /// If a setting or an answer of a model is impossible.
     pub fn run(&self, arrivals: &mut dyn Arrivals) -> Result<Outcome, SimulationError> {
+        let growth = if self.extensions().are_bounded() { GrowthRule::Impossible } else { GrowthRule::Stop };
+        Ok(self.replicate(arrivals, self.precision, growth)?.outcome)
+    }
+
+    fn replicate(
+        &self,
+        arrivals: &mut dyn Arrivals,
+        precision: Precision,
+        growth: GrowthRule,
+    ) -> Result<Replication, SimulationError> {
         let faults = Faults::default();
         let mut arrivals = CheckedArrivals::new(arrivals, self.shape.streams, &faults);
         let judged = Judged {
             shape: self.shape,
             feed: Feed::new(&mut arrivals),
-            precision: self.precision.for_extensions(&self.extensions()),
-            growth: if self.extensions().are_bounded() { GrowthRule::Impossible } else { GrowthRule::Stop },
+            precision: precision.for_extensions(&self.extensions()),
+            growth,
             start: Start { settled: self.shape.settled(), warmup: None },
             // Queues of one's own may be limited too.
             extra: ExtensionTally::new(
@@ -224,7 +249,7 @@ impl<P: Policy, C: CostModel, W: Waiting<Job = Packet>, S: ServiceDistribution> 
                 &self.extensions(),
             ),
         };
-        Ok(self.perform(judged, &faults)?.outcome)
+        self.perform(judged, &faults)
     }
 
     /// The highest rate that the host keeps up with, for packets like those of `arrivals`, whose times are ignored. It is
@@ -258,6 +283,18 @@ impl<P: Policy, C: CostModel, W: Waiting<Job = Packet>, S: ServiceDistribution> 
         self.perform(Traced { feed: Feed::new(&mut arrivals), packets, see }, &faults)
     }
 
+    /// Simulates exactly `packets` of `arrivals`, however precise the mean delay is before, and even if queues grow: a run of
+    /// a [comparison](crate::packet::compare).
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn fixed_run(&self, arrivals: &mut dyn Arrivals, packets: u64) -> Result<FixedRun, SimulationError> {
+        let growth =
+            if self.extensions().are_bounded() { GrowthRule::Impossible } else { GrowthRule::Continue };
+        let run = self.replicate(arrivals, self.precision.fixed_length(packets), growth)?;
+        Ok(FixedRun { outcome: run.outcome, grows: run.grows })
+    }
+
     /// Simulates until `see` breaks or no more packets arrive, and shows it every arrival, loss and finished packet in order of
     /// time.
     ///
@@ -268,10 +305,13 @@ impl<P: Policy, C: CostModel, W: Waiting<Job = Packet>, S: ServiceDistribution> 
         arrivals: &mut dyn Arrivals,
         see: &mut dyn FnMut(SimulationEvent) -> ControlFlow<()>,
     ) -> Result<(), SimulationError> {
+        self.watch(arrivals, &mut EventWatcher { see, goes_on: ControlFlow::Continue(()) })
+    }
+
+    fn watch(&self, arrivals: &mut dyn Arrivals, watcher: &mut dyn Watcher) -> Result<(), SimulationError> {
         let faults = Faults::default();
         let mut arrivals = CheckedArrivals::new(arrivals, self.shape.streams, &faults);
-        let mut watcher = EventWatcher { see, goes_on: ControlFlow::Continue(()) };
-        self.perform(Watched { feed: Feed::new(&mut arrivals), watcher: &mut watcher }, &faults)
+        self.perform(Watched { feed: Feed::new(&mut arrivals), watcher }, &faults)
     }
 
     /// Checks that packets wait at independent stacks if there are such, and only then.

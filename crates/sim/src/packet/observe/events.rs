@@ -78,12 +78,9 @@ impl Point<'_> {
     /// # Errors
     /// If `packets` is 0 or more than [`MAX_PACKETS`], or the traffic cannot be generated.
     pub fn events(&self, packets: u64) -> Result<EventTrace, PointError> {
-        if !(1..=MAX_PACKETS).contains(&packets) {
-            return Err(Fault::new("event_packets", packets, format!("between 1 and {MAX_PACKETS}")).into());
-        }
+        let mut recorder = Recorder::new(packets)?;
         let host = self.host(0);
         let mut arrivals = self.traffic().source(self.rate, host.key)?;
-        let mut recorder = Recorder { packets, ..Recorder::default() };
         watch(&host, &mut *arrivals, &mut recorder);
         Ok(recorder.trace(host.shape.processors))
     }
@@ -91,7 +88,7 @@ impl Point<'_> {
 
 /// Records what is seen.
 #[derive(Default)]
-struct Recorder {
+pub(in crate::packet) struct Recorder {
     packets: u64,
     arrived: Vec<Packet>,
     /// By time and stream, the numbers of packets that are not finished.
@@ -141,11 +138,25 @@ fn key(packet: &Packet) -> (u64, u32) {
     (packet.arrived.0.to_bits(), packet.stream.0)
 }
 
+impl Recorder {
+    /// Records the first `packets` packets.
+    ///
+    /// # Errors
+    /// If these are none, or more than [`MAX_PACKETS`].
+    pub(in crate::packet) fn new(packets: u64) -> Result<Self, Fault> {
+        if !(1..=MAX_PACKETS).contains(&packets) {
+            return Err(Fault::new("event_packets", packets, format!("between 1 and {MAX_PACKETS}")));
+        }
+        Ok(Self { packets, ..Self::default() })
+    }
+}
+
 /// An event, before all are in order.
 type Row = (f64, EventKind, u64, u32, Option<(u32, u8)>);
 
 impl Recorder {
-    fn trace(self, processors: u32) -> EventTrace {
+    /// What was recorded, on so many `processors`.
+    pub(in crate::packet) fn trace(self, processors: u32) -> EventTrace {
         let arrivals = (0..).zip(&self.arrived).map(|(number, packet)| -> Row {
             (packet.arrived.0, EventKind::Arrival, number, packet.stream.0, None)
         });

@@ -4,11 +4,10 @@
 //! from; or, with ten runs and more, in all of them together. Estimate and interval are those of
 //! [`warmcore_stats::quantiles`], as those of the median and of the p99 of every point are.
 
-use crate::packet::point::Point;
+use super::RunLimits;
 use crate::packet::replications::ENOUGH;
 use serde::{Deserialize, Serialize};
 use warmcore_record::Column;
-use warmcore_scenario::Mixing;
 use warmcore_stats::Quantiles;
 use warmcore_stats::quantiles::{GROUPS, MIN_BEYOND, across};
 use warmcore_units::Fault;
@@ -56,16 +55,16 @@ impl QuantileFigure {
     }
 }
 
-/// Checks that the quantile `p` can be known from the runs that `point` may have.
-pub(super) fn check(p: f64, point: &Point) -> Result<(), Fault> {
+/// Checks that the quantile `p` can be known from the runs that there may be.
+pub(super) fn check(p: f64, limits: &RunLimits) -> Result<(), Fault> {
     if !(p > 0.0 && p < 1.0) {
         return Err(Fault::new("quantiles", p, "between 0 and 1, such as 0.99"));
     }
     // Runs of periodic arrivals are short and many; a trace is as long as it is.
-    if point.mixing() == Mixing::Never || point.is_trace() {
+    if limits.are_short || limits.is_trace {
         return Ok(());
     }
-    let (needed, most) = (needed(p, point, point.replications() as usize), point.precision().max_packets);
+    let (needed, most) = (needed(p, limits, limits.replications), limits.max_packets);
     if needed <= most {
         return Ok(());
     }
@@ -77,15 +76,15 @@ pub(super) fn check(p: f64, point: &Point) -> Result<(), Fault> {
 }
 
 /// Packets that each of `runs` runs needs for an interval of the quantile `p`.
-fn needed(p: f64, point: &Point, runs: usize) -> u64 {
+fn needed(p: f64, limits: &RunLimits, runs: usize) -> u64 {
     let parts = if runs >= ENOUGH { 1.0 / ENOUGH as f64 } else { GROUPS as f64 };
     let packets = parts * MIN_BEYOND / p.min(1.0 - p) / USED;
     // Whole thousands, up.
-    ((packets / 1_000.0).ceil() * 1_000.0) as u64 + point.warmup_packets().unwrap_or(0)
+    ((packets / 1_000.0).ceil() * 1_000.0) as u64 + limits.warmup_packets
 }
 
 /// The quantile `p` over `runs`, each with its warm-up.
-pub(super) fn figure(p: f64, runs: &[(Delays, u64)], point: &Point) -> QuantileFigure {
+pub(super) fn figure(p: f64, runs: &[(Delays, u64)], limits: &RunLimits) -> QuantileFigure {
     let steady: Vec<_> = runs.iter().map(|(delays, warmup)| delays.steady(*warmup)).collect();
     let beyond = |count: u64| p.min(1.0 - p) * count as f64;
     let (mean, half) = if runs.len() >= ENOUGH {
@@ -106,7 +105,7 @@ pub(super) fn figure(p: f64, runs: &[(Delays, u64)], point: &Point) -> QuantileF
         half_width_ns: half_width.filter(|_| is_seen),
         packets_needed: half_width
             .is_none()
-            .then(|| needed(p, point, runs.len()))
-            .filter(|_| !point.is_trace()),
+            .then(|| needed(p, limits, runs.len()))
+            .filter(|_| !limits.is_trace),
     }
 }
