@@ -60,7 +60,7 @@ mod _native {
     #[pymodule_export]
     use super::simulate::{simulate, simulate_with};
     #[pymodule_export]
-    use super::sweep::{DataSet, Plan, grid, manifest};
+    use super::sweep::{DataSet, OwnRow, Plan, grid, grid_row, grid_table, manifest};
     #[pymodule_export]
     use super::table::Table;
 

@@ -43,6 +43,11 @@ impl Models {
         self.policy.is_some() || self.cost.is_some()
     }
 
+    /// Whether arrivals stand for the traffic.
+    pub(crate) const fn has_arrivals(&self) -> bool {
+        self.arrivals.is_some()
+    }
+
     /// What arrives in `scenario`: its traffic, or the arrivals that stand for it.
     pub(crate) fn traffic(&self, scenario: &mut PacketScenario) -> Result<OpenTraffic, Failure> {
         let Some((times, streams)) = &self.arrivals else { return Ok(scenario.traffic.open()?) };

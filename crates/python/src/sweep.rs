@@ -1,5 +1,9 @@
 //! Grids, their rows and their data sets: what the package `warmcore.sweeping` is made of.
 
+mod own;
+
+pub(crate) use own::{OwnRow, grid_row, grid_table};
+
 use crate::failure::{Class, Complaint, Failure};
 use crate::interruptible::on_threads;
 use pyo3::prelude::*;

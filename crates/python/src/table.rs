@@ -110,20 +110,20 @@ impl Table {
 
     /// The table as a pandas data frame; it is handed over by column, not by row. Needs `warmcore[pandas]`.
     fn to_pandas<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import("warmcore.result")?.call_method1("to_pandas", (slf,))
+        slf.py().import("warmcore._tables")?.call_method1("to_pandas", (slf,))
     }
 
     /// The table as a polars data frame, without copying. Needs `warmcore[polars]`.
     fn to_polars<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import("warmcore.result")?.call_method1("to_polars", (slf,))
+        slf.py().import("warmcore._tables")?.call_method1("to_polars", (slf,))
     }
 
     fn __repr__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import("warmcore.result")?.call_method1("table_text", (slf,))
+        slf.py().import("warmcore._tables")?.call_method1("table_text", (slf,))
     }
 
     fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import("warmcore.result")?.call_method1("table_html", (slf,))
+        slf.py().import("warmcore._tables")?.call_method1("table_html", (slf,))
     }
 
     /// Tables are equal if their columns and their cells are.

@@ -6,7 +6,7 @@ import pickle
 
 import pytest
 import warmcore as wc
-from models import MostRecent, Wired
+from common import MostRecent, Wired
 
 POINT = wc.PacketScenario(rate_per_s=2_000, scheduling=wc.Scheduling(policy="mru"), run=wc.RunLength(packets=5_000))
 WIRED = POINT.replace({"scheduling.policy": "wired-streams"})

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import pathlib
 import random
-import signal
-import subprocess
-import sys
-import textwrap
 
 import numpy as np
 import pytest
 import warmcore as wc
-from models import MostRecent, Wired
+from common import QUICK, MostRecent, Wired, interrupted
 
 POINT = wc.PacketScenario(
     rate_per_s=40_000, scheduling=wc.Scheduling(policy="mru"), run=wc.RunLength(precision=0.05, max_packets=20_000)
@@ -101,28 +98,26 @@ def test_what_a_policy_raises_reaches_its_caller() -> None:
         wc.simulate(wc.ClusterScenario(program={"name": "fft"}), policy=Wired())  # type: ignore[call-overload]
 
 
-def test_ctrl_c_ends_a_policy_in_python() -> None:
-    program = """
-        import warmcore as wc
-        class Slow(wc.Policy):
-            def place(self, request, view):
-                return wc.Wait(request.home) if view.most_recent is None else wc.Run(view.most_recent)
-        print("ready", flush=True)
-        try:
-            wc.simulate(wc.PacketScenario(rate_per_s=40_000, run=wc.RunLength(precision=1e-6)), policy=Slow())
-        except KeyboardInterrupt:
-            print("interrupted", flush=True)
-    """
-    child = subprocess.Popen([sys.executable, "-c", textwrap.dedent(program)], stdout=subprocess.PIPE, text=True)
-    try:
-        assert child.stdout is not None
-        assert child.stdout.readline() == "ready\n"
-        with pytest.raises(subprocess.TimeoutExpired):
-            child.wait(timeout=0.3)
-        child.send_signal(signal.SIGINT)
-        assert child.communicate(timeout=10)[0] == "interrupted\n"
-    finally:
-        child.kill()
+LONG = "import operator, warmcore as wc\nscenario = wc.PacketScenario(rate_per_s=40_000, run=wc.RunLength(precision=1e-6))\n"
+SLOW = """
+class Slow(wc.Policy):
+    def place(self, request, view):
+        return wc.Wait(request.home) if view.most_recent is None else wc.Run(view.most_recent)
+"""
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        SLOW + "work = lambda: wc.simulate(scenario, policy=Slow())",
+        SLOW + "work = lambda: wc.compare(scenario, against_policy=Slow())",
+        SLOW + "work = lambda: wc.simulate_grid(wc.Grid(scenario, {'seed': [1]}), policy=Slow(), progress=False)",
+        # Code in C looks for no signals itself.
+        "work = lambda: wc.simulate(scenario.replace(rate_per_s=10_000), cost=operator.attrgetter('usual'))",
+    ],
+)
+def test_ctrl_c_ends_models_in_python(work: str) -> None:
+    assert interrupted(LONG + work) == "interrupted\n"
 
 
 def test_arrivals_of_arrays_are_followed() -> None:
@@ -210,3 +205,51 @@ def test_the_capacity_of_ones_own_is_known_only_where_no_server_can_be_too_busy_
         capacity = wc.simulate(scenario, cost=lambda found: found.usual).capacity
         assert capacity is not None and capacity.half_width is not None
         assert (capacity.half_width < float("inf")) == is_known
+
+
+@pytest.mark.parametrize("answer", [3, None, "cpu", np.int64(1)])
+def test_a_policy_that_returns_nonsense_is_refused(answer: object) -> None:
+    class Wrong(wc.Policy):
+        def place(self, request: wc.Request, view: wc.View) -> wc.Run | wc.Wait:
+            return answer  # type: ignore[return-value]
+
+    with pytest.raises(wc.ScenarioError, match=r"expected wc.Run\(cpu\) or wc.Wait\(cpu\)") as caught:
+        wc.simulate(QUICK, policy=Wrong())
+    assert caught.value.field == "policy.place()"
+
+
+@pytest.mark.parametrize("cost", [0, 0.5, -1.0, 1e10, 1e300, float("inf"), float("nan"), None, "1"])
+def test_costs_that_cannot_be_are_refused(cost: object) -> None:
+    with pytest.raises(wc.ScenarioError, match="from 1 to 1e9 ns") as caught:
+        wc.simulate(QUICK, cost=lambda found: cost)  # type: ignore[arg-type, return-value]
+    assert caught.value.field == "cost()"
+
+
+def test_costs_of_numpy_are_numbers_and_a_length_that_is_given_is_kept() -> None:
+    result = wc.simulate(QUICK.replace({"run.packets": 5_000}), cost=lambda found: np.float64(20_000.0))
+    assert result.service is not None and result.service.mean == pytest.approx(20_000.0)
+    assert result.ended == "fixed-length" and result.packets == 5_000
+
+
+def test_arrays_give_no_intervals_and_masked_ones_are_refused() -> None:
+    times, streams = np.arange(500) * 1e5, np.zeros(500, dtype=int)
+    result = wc.simulate(QUICK.replace(rate_per_s=None), arrivals=(times, streams), policy=MostRecent())
+    assert result.delay is not None and result.delay.half_width is None
+    with pytest.raises(wc.ScenarioError, match="masked"):
+        wc.simulate(QUICK, arrivals=(np.ma.masked_less(times, 10), streams))
+
+
+def test_near_capacity_costs_of_ones_own_give_no_interval_of_the_delay() -> None:
+    result = wc.simulate(
+        QUICK.replace({"processors": 1, "rate_per_s": 9_500, "run.precision": 0.001, "scheduling.policy": "mru"}),
+        cost=lambda found: 100_000.0,
+    )
+    assert result.ended == "near-capacity" and result.delay is not None and result.service is not None
+    assert result.delay.half_width == math.inf and result.service.half_width != math.inf
+
+
+def test_times_of_another_kind_are_refused() -> None:
+    times = np.arange(5).astype("timedelta64[us]")
+    with pytest.raises(wc.ScenarioError, match="numbers of nanoseconds") as caught:
+        wc.simulate(QUICK, arrivals=(times, np.zeros(5, dtype=int)))
+    assert caught.value.field == "arrivals.times"

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow
 import pytest
 import warmcore as wc
-from models import MostRecent
+from common import QUICK, MostRecent
 
 POINT = wc.PacketScenario(rate_per_s=15_000, traffic=wc.Traffic(streams=4), run=wc.RunLength(precision=0.05))
 #: A point that a policy in Python simulates soon.
@@ -87,3 +87,40 @@ def test_what_cannot_be_observed_is_refused() -> None:
     assert caught.value.field == "window_ns"
     with pytest.raises(TypeError, match="expected a PacketScenario"):
         wc.observe(wc.ClusterScenario(program={"name": "fft"}))  # type: ignore[arg-type]
+
+
+def test_the_share_slower_than_a_limit_is_said() -> None:
+    seen = wc.observe(QUICK, slower_than_ns=0.0)
+    assert seen.slower is not None and seen.slower.mean == 1.0 and list(seen) == ["slower"]
+    middle = wc.simulate(QUICK).p50
+    assert middle is not None
+    half = wc.observe(QUICK, slower_than_ns=middle.mean).slower
+    assert half is not None and half.half_width is not None and half.mean == pytest.approx(0.5, abs=0.05)
+    assert wc.observe(QUICK).slower is None
+
+
+@pytest.mark.parametrize(
+    ("given", "field"),
+    [
+        ({"slower_than_ns": float("nan")}, "slower_than_ns"),
+        ({"slower_than_ns": -1.0}, "slower_than_ns"),
+        ({"window_ns": float("inf")}, "window_ns"),
+        ({"window_ns": 0.0}, "window_ns"),
+        ({"window_ns": "1"}, "window_ns"),
+        ({"quantiles": ["x"]}, "quantiles"),
+        ({"quantiles": 0.5}, "quantiles"),
+        ({"quantiles": [float("nan")]}, "quantiles"),
+        ({"events": -1}, "events"),
+        ({"events": 1.5}, "events"),
+        ({"profile": "x"}, "profile"),
+    ],
+)
+def test_observations_are_refused_by_their_arguments(given: dict[str, object], field: str) -> None:
+    with pytest.raises(wc.Error) as caught:
+        wc.observe(QUICK, **given)  # type: ignore[arg-type]
+    assert caught.value.field == field
+
+
+def test_what_a_saturated_host_does_not_tell_is_said() -> None:
+    seen = wc.observe(QUICK.replace(rate_per_s=1e6), streams=True)
+    assert not seen and "saturated" in repr(seen) and "saturated" in seen._repr_html_()

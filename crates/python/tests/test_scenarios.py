@@ -165,3 +165,23 @@ def test_objects_show_themselves() -> None:
 def test_the_native_reader_knows_no_other_part() -> None:
     with pytest.raises(RuntimeError, match="no part"):
         _native.part("Nothing", "{}")
+
+
+def test_tables_within_a_scenario_never_change() -> None:
+    scenario = wc.PacketScenario(traffic=wc.Traffic(popularity={"zipf": 1.0}))
+    popularity = scenario.traffic.popularity
+    assert popularity == {"zipf": 1.0} and repr(popularity) == "{'zipf': 1.0}"
+    with pytest.raises(AttributeError, match="replace"):
+        popularity.update(zipf=5.0)  # type: ignore[union-attr, attr-defined]
+    with pytest.raises(AttributeError, match="replace"):
+        popularity["zipf"] = 5.0  # type: ignore[index]
+    assert scenario.replace() == scenario and copy.deepcopy(popularity) == pickle.loads(pickle.dumps(popularity)) == popularity
+    assert wc.PacketScenario(traffic=wc.Traffic(popularity=popularity)) == scenario
+
+
+def test_help_says_what_a_scenario_is_and_its_defaults() -> None:
+    text = inspect.getdoc(wc.PacketScenario) or ""
+    assert text.startswith("Packets on the processors of one host") and "processors (default 8)" in text
+    signature = str(inspect.signature(wc.PacketScenario))
+    assert "processors: 'int' = 8" in signature and "scheduling: 'Scheduling' = Scheduling()" in signature
+    assert all("document of one" not in (inspect.getdoc(kind) or "") for kind in (wc.RunQueueScenario, wc.ClusterScenario))

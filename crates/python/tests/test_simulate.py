@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import multiprocessing
 import pathlib
 import signal
 import subprocess
@@ -16,6 +17,7 @@ import polars
 import pyarrow
 import pytest
 import warmcore as wc
+from common import QUICK, MostRecent
 
 EXAMPLES = pathlib.Path(__file__).parents[3] / "crates/cli/src/simulate"
 POINT = wc.PacketScenario(rate_per_s=40_000, scheduling=wc.Scheduling(policy="mru"), run=wc.RunLength(precision=0.05))
@@ -162,3 +164,33 @@ def test_ctrl_c_ends_a_simulation(kind: str) -> None:
         child.wait(timeout=10)
     finally:
         child.kill()
+
+
+def test_losses_classes_and_closed_loops_are_figures() -> None:
+    plain = wc.simulate(QUICK)
+    assert plain.lost_fraction is None and plain.class_delays == ()
+    crowded = QUICK.replace({"rate_per_s": 80_000, "processors": 2, "queues.limit": 4, "scheduling.policy": "mru"})
+    lost = wc.simulate(crowded).lost_fraction
+    assert lost is not None and 0.0 < lost.mean < 1.0 and lost.unit == ""
+    closed = wc.simulate(QUICK.replace({"rate_per_s": None, "traffic.process": {"closed": {"think_us": 1000}}}))
+    assert closed.capacity is None and closed.throughput is not None and closed.delay is not None
+
+
+FORKED = {
+    "simulate": lambda: wc.simulate(QUICK).delay,
+    "observe": lambda: wc.observe(QUICK, quantiles=[0.5], streams=True, events=5).result.delay,
+    "capacity": lambda: wc.capacity(QUICK).capacity,
+    "compare": lambda: wc.compare(QUICK.replace({"run.packets": 1_000})).difference,
+    "own policy": lambda: wc.simulate(QUICK, policy=MostRecent()).delay,
+}
+
+
+def forked(name: str) -> object:
+    return FORKED[name]()
+
+
+def test_a_forked_process_simulates_after_its_parent() -> None:
+    here = {name: forked(name) for name in FORKED}
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        there = {name: pool.apply_async(forked, (name,)).get(timeout=30) for name in FORKED}
+    assert here == there

@@ -5,8 +5,36 @@
 >>> result = wc.simulate(scenario)
 >>> print(result.delay)
 
-Scenarios are objects that never change, with the same fields as the TOML documents of the command line; results are figures
-with intervals, and Arrow tables. Times are in nanoseconds, rates per second, unless a name or a unit says otherwise.
+======================  ============================================================================================
+call                    what it does
+======================  ============================================================================================
+``simulate``            a scenario of any kind to its figures; with a policy, arrivals or costs of your own
+``observe``             any quantile, histograms, each stream, time series, the warm-up, single events
+``compare``             two ways to process the same packets: the difference, with its interval
+``capacity``            the highest rate that a host keeps up with, what sets it, and the highest within a limit of the p99
+``simulate_grid``       every point of a grid with models of your own, into one table
+``sweep``               every point of a grid, on this machine or on Dask, into Parquet files; ``open_dataset`` reads them
+``plot``                several results in one chart
+``reproduce``           a published figure, simulated again
+``calibrate``           the costs of this machine
+``to_pandas``           a table of warmcore as a frame of pandas; ``to_polars`` of polars
+======================  ============================================================================================
+
+======================  ============================================================================================
+class                   what it is
+======================  ============================================================================================
+``PacketScenario``      packets on processors; ``RunQueueScenario``: processes in run queues; ``ClusterScenario``: a cluster
+``Grid``                a scenario, and the values of the fields that are varied
+``Policy``              what a policy of your own derives from; it is shown ``Request`` and ``View``, and returns ``Run`` or ``Wait``
+``Found``               what a function of costs is shown
+``Profile``             what packets cost on a machine
+``Result``              figures by name, each an ``Estimate``; ``Table``: columns with units, for any library that reads Arrow
+``Error``               the family of exceptions; ``.field`` says what is at fault
+======================  ============================================================================================
+
+The other classes are parts of scenarios: ``help(wc.Traffic)`` says what their fields mean. Scenarios are objects that never change, with
+the same fields as the TOML documents of the command line. Times are in nanoseconds, rates per second, unless a name or a unit says
+otherwise.
 """
 
 from __future__ import annotations
@@ -22,55 +50,59 @@ from ._reproduce import Reproduction, reproduce
 from ._scenarios import *  # noqa: F403
 from ._scenarios import __all__ as _scenarios_all
 from ._simulate import simulate
+from ._simulate_grid import simulate_grid
+from ._tables import to_pandas, to_polars
 from .errors import ArgumentError, DataSetError, Error, ProfileError, ScenarioError, SchedulerError, SweepError, TrafficError
 from .plotting import plot
 from .policy import Found, Policy, Request, Run, View, Wait
 from .profile import Profile
-from .result import ClusterResult, Estimate, PacketResult, Result, RunQueueResult, to_pandas, to_polars
+from .result import ClusterResult, Estimate, PacketResult, Result, RunQueueResult
 from .sweeping import Grid, Sweep, open_dataset, sweep
 
+#: Functions, what they take and return, exceptions; then the scenarios and their parts.
 __all__ = [
-    "ArgumentError",
-    "Capacity",
-    "ClusterResult",
-    "Comparison",
-    "DataSetError",
-    "Document",
-    "Error",
-    "Estimate",
-    "Found",
-    "Grid",
-    "Observation",
-    "PacketResult",
-    "Part",
-    "Policy",
-    "Profile",
-    "ProfileError",
-    "Reproduction",
-    "Request",
-    "Result",
-    "Run",
-    "RunQueueResult",
-    "Scenario",
-    "ScenarioError",
-    "SchedulerError",
-    "Sweep",
-    "SweepError",
-    "Table",
-    "TrafficError",
-    "View",
-    "Wait",
-    "__version__",
-    "calibrate",
-    "capacity",
-    "compare",
+    "simulate",
     "observe",
+    "compare",
+    "capacity",
+    "simulate_grid",
+    "sweep",
     "open_dataset",
     "plot",
     "reproduce",
-    "simulate",
-    "sweep",
+    "calibrate",
     "to_pandas",
     "to_polars",
+    "Grid",
+    "Policy",
+    "Request",
+    "View",
+    "Run",
+    "Wait",
+    "Found",
+    "Profile",
+    "Result",
+    "PacketResult",
+    "RunQueueResult",
+    "ClusterResult",
+    "Estimate",
+    "Observation",
+    "Comparison",
+    "Capacity",
+    "Sweep",
+    "Reproduction",
+    "Table",
+    "Scenario",
+    "Part",
+    "Document",
+    "Error",
+    "ArgumentError",
+    "DataSetError",
+    "ProfileError",
+    "ScenarioError",
+    "SchedulerError",
+    "SweepError",
+    "TrafficError",
+    "__version__",
 ]
 __all__ += _scenarios_all

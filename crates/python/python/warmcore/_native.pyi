@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DataSet",
     "Found",
+    "OwnRow",
     "Plan",
     "Request",
     "Run",
@@ -22,6 +23,8 @@ __all__ = [
     "capacity",
     "compare",
     "grid",
+    "grid_row",
+    "grid_table",
     "manifest",
     "observe",
     "of_toml",
@@ -165,6 +168,11 @@ class Plan:
     def scenario(self, index: int) -> str: ...
     def rows(self, indices: list[int]) -> list[str]: ...
     def stop(self) -> None: ...
+@final
+class OwnRow: ...
+
+def grid_row(plan: Plan, index: int, models: Models) -> OwnRow: ...
+def grid_table(plan: Plan, rows: list[OwnRow]) -> Table: ...
 @final
 class DataSet:
     def __new__(cls, plan: Plan, path: str, begin: str, partition_by: str | None = None) -> DataSet: ...

@@ -5,18 +5,20 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from . import _native
 from ._models import Cost, Models
 from ._native import Table
 from ._scenarios import PacketScenario
-from .errors import ArgumentError, instance, number, refused, whole
+from .errors import ArgumentError, ScenarioError, instance, number, refused, whole
 from .policy import Policy
 from .profile import Profile, document_of
 from .result import Estimate, PacketResult, result_of
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from ._models import Arrivals
 
 __all__ = ["Observation", "observe"]
@@ -45,6 +47,23 @@ class Observation(Mapping[str, Table]):
         row = self._tables["slower"].row(0)
         half = row["share_half_width"]
         return Estimate(row["share"], math.inf if half is None else half, "")
+
+    def plot(self, name: str = "delays", *, scale: str = "log", ax: Any = None) -> Figure:
+        """Draws a histogram with matplotlib, ``"delays"`` or ``"services"``, as a density: areas are shares of the packets. Needs
+        ``warmcore[plot]``.
+
+        Args:
+            name: Which of the two. They are there if ``histogram=True`` asked for them.
+            scale: ``"log"``: the share of packets per e-fold, over a logarithmic axis; ``"linear"``: the share per second.
+            ax: Axes to draw into; a figure of its own otherwise.
+        """
+        from .plotting import histogram
+
+        labels = {"delays": "delay", "services": "service time"}
+        if name not in labels or name not in self._tables:
+            expected = "a histogram that was asked for: \"delays\" or \"services\", with `histogram=True`"
+            raise refused(ScenarioError, "name", repr(name), expected)
+        return histogram(self._tables[name], f"Distribution of the {labels[name]}s", labels[name], scale=scale, ax=ax)
 
     def __getitem__(self, name: str) -> Table:
         return self._tables[name]

@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from . import _native
 from ._native import Table
+from ._tables import Tabular, html_table
 from .profile import Profile
-from .result import to_pandas, to_polars
 
 if TYPE_CHECKING:
-    import pandas
-    import polars
     from matplotlib.figure import Figure
 
 __all__ = ["Reproduction", "reproduce"]
@@ -22,7 +20,7 @@ __all__ = ["Reproduction", "reproduce"]
 Source = Literal["salehi-1994", "torrellas-1995", "falsafi-1998"]
 
 
-class Reproduction:
+class Reproduction(Tabular):
     """A source's figures, simulated again: the claims with their verdicts, the points, and the charts.
 
     Arrow's C stream of it is that of :attr:`table`.
@@ -82,29 +80,15 @@ class Reproduction:
 
         return draw(self._charts[chart], view=view, ax=ax)
 
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        return self.table.__arrow_c_stream__(requested_schema)
-
-    def to_pandas(self) -> pandas.DataFrame:
-        """The points as a pandas data frame. Needs ``warmcore[pandas]``."""
-        return to_pandas(self.table)
-
-    def to_polars(self) -> polars.DataFrame:
-        """The points as a polars data frame. Needs ``warmcore[polars]``."""
-        return to_polars(self.table)
-
     def __repr__(self) -> str:
         verdicts = ", ".join(f"{count} {name}" for name, count in self.verdicts.items())
         return f"<Reproduction of {self._summary['source']}, {', '.join(self.figures)}: {verdicts or 'no claims'}>"
 
     def _repr_html_(self) -> str:
         cells = ("place", "claim", "published", "ours_in_words", "verdict_in_words")
-        head = "".join(f"<th>{name}</th>" for name in ("place", "claim", "published", "ours", "verdict"))
-        rows = "".join(
-            "<tr>" + "".join(f'<td style="text-align:left">{html.escape(str(claim[cell]))}</td>' for cell in cells) + "</tr>"
-            for claim in self._summary["claims"]
-        )
-        return f'<table class="warmcore"><caption><b>{html.escape(self.source)}</b></caption><tr>{head}</tr>{rows}</table>'
+        rows = [[str(claim[cell]) for cell in cells] for claim in self._summary["claims"]]
+        heads = ("place", "claim", "published", "ours", "verdict")
+        return html_table(f"<b>{html.escape(self.source)}</b>", rows, heads, texts=len(cells))
 
 
 def reproduce(

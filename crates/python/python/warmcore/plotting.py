@@ -7,10 +7,12 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from ._optional import optional
+from .errors import ScenarioError, refused
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from ._native import Table
     from .result import Result
 
 __all__ = ["COLOURS", "STYLE", "draw", "plot"]
@@ -98,6 +100,44 @@ def bars(title: str, label: str, unit: str, names: list[str], series: dict[str, 
     return draw(chart, ax=ax)
 
 
+def histogram(table: Table, title: str, label: str, *, scale: str = "log", ax: Any = None) -> Figure:
+    """Draws a histogram of times as a density, since its buckets are of unequal width: areas are shares of the packets.
+
+    Args:
+        table: The columns ``from`` and ``to`` in ns, and ``packets``.
+        title: The chart's title.
+        label: What the times are.
+        scale: ``"log"``: the share of packets per e-fold, over a logarithmic axis; ``"linear"``: the share per second.
+        ax: Axes to draw into; a figure of its own otherwise.
+
+    Raises:
+        ScenarioError: Another scale.
+    """
+    if scale not in ("log", "linear"):
+        raise refused(ScenarioError, "scale", repr(scale), '"log" or "linear"')
+    matplotlib = optional("matplotlib", "plot")
+    rows = [table.row(place) for place in range(len(table))]
+    # Empty buckets at the ends tell nothing; one from zero has no width in e-folds.
+    buckets = [
+        (row["from"] * 1e-9, row["to"] * 1e-9, row["packets"])
+        for row in rows
+        if scale == "linear" or row["from"] > 0.0
+    ]
+    total = sum(row["packets"] for row in rows)
+    widths = [math.log(end / begin) if scale == "log" else end - begin for begin, end, _ in buckets]
+    heights = [packets / total / width for (_, _, packets), width in zip(buckets, widths, strict=True)]
+    with matplotlib.rc_context(STYLE):
+        axes = ax if ax is not None else _axes()
+        lefts = [begin for begin, _, _ in buckets]
+        axes.bar(lefts, heights, [end - begin for begin, end, _ in buckets], align="edge", color=COLOURS[0], linewidth=0)
+        unit = {"symbol": "s", "prefixed": True}
+        _axis(axes, "x", {"label": label, "unit": unit, "scale": scale})
+        axes.set_ylabel("share of packets per e-fold of time" if scale == "log" else "share of packets per second (1/s)")
+        axes.set_title(title)
+    figure: Figure = axes.figure
+    return figure
+
+
 def _field(result: Result, path: str) -> Any:
     if path in result.replaced:
         return result.replaced[path]
@@ -182,6 +222,13 @@ def _axis(axes: Any, which: str, axis: dict[str, Any]) -> None:
         names = scale["categories"]
         getattr(axes, f"set_{which}ticks")(range(len(names)), names)
     if axis["unit"]["prefixed"] and not isinstance(scale, dict):
-        formatter = optional("matplotlib.ticker", "plot").EngFormatter(unit=unit)
-        getattr(axes, f"{which}axis").set_major_formatter(formatter)
+        ticker = optional("matplotlib.ticker", "plot")
+        drawn = getattr(axes, f"{which}axis")
+        drawn.set_major_formatter(ticker.EngFormatter(unit=unit))
+        if scale == "log":
+            # Within a decade or two, powers of ten alone would hardly say anything.
+            first, last = getattr(axes, f"get_{which}lim")()
+            drawn.set_minor_formatter(ticker.NullFormatter())
+            if first > 0.0 and last / first < 100.0:
+                drawn.set_major_locator(ticker.LogLocator(subs=(1.0, 1.5, 2.0, 3.0, 5.0, 7.0)))
         getattr(axes, f"set_{which}label")(axis["label"])

@@ -8,6 +8,7 @@ import os
 from typing import Any
 
 from . import _native
+from ._tables import html_table
 from .errors import ArgumentError, instance, refused
 from .result import Estimate
 
@@ -118,18 +119,13 @@ class Profile:
         return f"<Profile of {self.name}, {provenance['kind']} {provenance['date']}>"
 
     def _repr_html_(self) -> str:
-        cells = "".join(f"<th>{html.escape(name)}</th>" for name in ("", "hot", *self._columns()))
-        rows = "".join(
-            f'<tr><td style="text-align:left">{html.escape(f"{approach}, {experiment}")}</td>'
-            + "".join(
-                f"<td>{html.escape(str(self.time(experiment, approach=approach, cold=cold)))}</td>" for cold in range(levels + 1)
-            )
-            + "</tr>"
+        rows = [
+            [f"{approach}, {experiment}", *(str(self.time(experiment, approach=approach, cold=cold)) for cold in range(levels + 1))]
             for approach, times in self._fields["times"].items()
             for experiment, one in times["cached"].items()
             for levels in [len(one["cold"])]
-        )
-        return f'<table class="warmcore"><caption><b>{html.escape(repr(self)[1:-1])}</b></caption><tr>{cells}</tr>{rows}</table>'
+        ]
+        return html_table(f"<b>{html.escape(repr(self)[1:-1])}</b>", rows, ("", "hot", *self._columns()), texts=1)
 
     def _columns(self) -> list[str]:
         return [f"cold {level['name']}" for level in self._fields["levels"][:-1]]

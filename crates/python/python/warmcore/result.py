@@ -10,18 +10,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ._native import Table
-from ._optional import optional
+from ._tables import Tabular, html_table
 
 if TYPE_CHECKING:
-    import pandas
-    import polars
     from matplotlib.figure import Figure
 
     from ._document import Scenario
     from .policy import Policy
     from .profile import Profile
 
-__all__ = ["ClusterResult", "Estimate", "PacketResult", "Result", "RunQueueResult", "to_pandas", "to_polars"]
+__all__ = ["ClusterResult", "Estimate", "PacketResult", "Result", "RunQueueResult"]
 
 
 @dataclass(frozen=True)
@@ -80,7 +78,7 @@ def _scale(value: float, unit: str) -> tuple[float, str]:
     return 1.0, unit
 
 
-class Result(Mapping[str, Any]):
+class Result(Tabular, Mapping[str, Any]):
     """What a simulation came to.
 
     A mapping from the names of figures to their values: an :class:`Estimate` for a quantity, a number for a count, ``None`` for
@@ -134,18 +132,6 @@ class Result(Mapping[str, Any]):
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *self._figures})
 
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """Arrow's C stream of the table."""
-        return self.table.__arrow_c_stream__(requested_schema)
-
-    def to_pandas(self) -> pandas.DataFrame:
-        """The table as a pandas data frame. Needs ``warmcore[pandas]``."""
-        return to_pandas(self.table)
-
-    def to_polars(self) -> polars.DataFrame:
-        """The table as a polars data frame. Needs ``warmcore[polars]``."""
-        return to_polars(self.table)
-
     def __str__(self) -> str:
         width = max(map(len, self._figures), default=0)
         return "\n".join(f"{name:{width}}  {_shown(value)}" for name, value in self._figures.items())
@@ -155,10 +141,9 @@ class Result(Mapping[str, Any]):
         return f"<{type(self).__name__} of {self.scenario!r}{own}>\n{self}"
 
     def _repr_html_(self) -> str:
-        row = '<tr><td style="text-align:left">{}</td><td style="text-align:left">{}</td></tr>'
         own = html.escape("".join(f", {path} = {name}" for path, name in self.replaced.items()))
-        rows = "".join(row.format(html.escape(name), html.escape(_shown(value))) for name, value in self._figures.items())
-        return f'<table class="warmcore"><caption><b>{type(self).__name__}</b>{own}; ± is half a 95% interval</caption>{rows}</table>'
+        rows = [(name, _shown(value)) for name, value in self._figures.items()]
+        return html_table(f"<b>{type(self).__name__}</b>{own}; ± is half a 95% interval", rows, texts=2)
 
 
 class PacketResult(Result, kind="packet"):
@@ -301,57 +286,6 @@ def result_of(
     if policy is not None:
         replaced["scheduling.policy"] = type(policy).__name__
     return Result._classes[scenario.kind](scenario, figures, table, replaced)
-
-
-#: Rows of a table that are shown.
-SHOWN = 10
-
-
-def _table_rows(table: Table) -> tuple[list[str], list[list[str]], str]:
-    """The heads of the columns with their units, the first rows as texts, and what is left out."""
-    units = table.units
-    heads = [f"{name} ({units[name]})" if units.get(name) else name for name in table.column_names]
-    rows = [table.row(index) for index in range(min(len(table), SHOWN))]
-    cells = [[_cell_text(row[name]) for name in table.column_names] for row in rows]
-    return heads, cells, f"{len(table)} rows, {len(heads)} columns"
-
-
-def _cell_text(value: Any) -> str:
-    return "–" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
-
-
-def table_text(table: Table) -> str:
-    """How a table is shown: its columns with their units, and the first of its rows."""
-    heads, rows, size = _table_rows(table)
-    if len(heads) > 12:
-        return f"<Table of {size}: {', '.join(heads)}>"
-    widths = [max(len(line[place]) for line in [heads, *rows]) for place in range(len(heads))]
-    lines = ["  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)) for line in [heads, *rows]]
-    more = ["…"] if len(table) > SHOWN else []
-    return "\n".join([f"<Table of {size}>", *lines, *more])
-
-
-def table_html(table: Table) -> str:
-    """The same for notebooks."""
-    heads, rows, size = _table_rows(table)
-    head = "".join(f"<th>{html.escape(name)}</th>" for name in heads)
-    body = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
-    first = f"; the first {SHOWN}" if len(table) > SHOWN else ""
-    return f'<table class="warmcore"><caption>{size}{first}</caption><tr>{head}</tr>{body}</table>'
-
-
-def to_pandas(table: object) -> pandas.DataFrame:
-    """A table of warmcore as a pandas data frame; it is handed over by column, not by row."""
-    optional("pandas", "pandas")
-    pyarrow = optional("pyarrow", "pandas")
-    frame: pandas.DataFrame = pyarrow.table(table).to_pandas()
-    return frame
-
-
-def to_polars(table: object) -> polars.DataFrame:
-    """A table of warmcore as a polars data frame, without copying."""
-    frame: polars.DataFrame = optional("polars", "polars").DataFrame(table)
-    return frame
 
 
 def _cell(row: dict[str, Any], name: str, unit: str) -> Estimate | None:

@@ -9,7 +9,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use toml::Value;
 use warmcore_costs::Profile;
+use warmcore_record::Columns;
+use warmcore_record::columns::ColumnsError;
 use warmcore_record::dataset::description::SCHEMA;
+use warmcore_record::dataset::row::columns;
 use warmcore_record::dataset::{Cell, Contents, Description, Head, Kind, Layout, Row};
 use warmcore_scenario::grid::{AnyScenario, Grid, Identity, PointOfGrid, Points, ResolveError};
 use warmcore_scenario::{OpenTraffic, PacketScenario, ProfileSource, TrafficError};
@@ -221,7 +224,48 @@ impl Plan {
         Ok(Row::first(&columns))
     }
 
-    fn packet(&self, mut scenario: PacketScenario, load: Option<f64>) -> Result<PointResult, PointError> {
+    fn packet(&self, scenario: PacketScenario, load: Option<f64>) -> Result<PointResult, PointError> {
+        let (scenario, traffic, profile) = self.ready(scenario, load)?;
+        Point::new(&scenario, &traffic, &profile)?.simulate()
+    }
+
+    /// The packets of the point of this `index`, with the rate that a load comes to; their traffic, and their costs.
+    ///
+    /// # Errors
+    /// If they are not packets, or cannot be simulated.
+    pub fn point(&self, index: u64) -> Result<(PacketScenario, Arc<OpenTraffic>, Profile), PointFailed> {
+        let PointOfGrid { scenario, load } = self.points.get(index)?;
+        let AnyScenario::Packet(scenario) = scenario else {
+            return Err(Fault::new("model", self.points.grid().model, "packet").into());
+        };
+        let point = || self.points.in_words(index);
+        self.ready(*scenario, load).map_err(|error| PointFailed::Packet { point: point(), error })
+    }
+
+    /// The row of a point of packets that somebody else has simulated.
+    #[must_use]
+    pub fn row_of(result: &PointResult) -> Row {
+        Row::first(&figures::packet(result))
+    }
+
+    /// The table of `rows`, each with the index of its point: the fields that are varied, and the figures.
+    ///
+    /// # Errors
+    /// If a row is that of another model.
+    pub fn table(&self, rows: Vec<(u64, Row)>) -> Result<Columns, ColumnsError> {
+        let leading = self.leading();
+        let kinds: Vec<Kind> = leading.iter().map(|head| head.kind).collect();
+        let heads: Vec<Head> = leading.into_iter().chain(self.figures()).collect();
+        let rows = rows.into_iter().map(|(index, row)| varied(&self.points, &kinds, index).followed_by(row));
+        columns(&heads, rows)
+    }
+
+    /// The scenario with the rate that its `load` comes to; its traffic, and its costs.
+    fn ready(
+        &self,
+        mut scenario: PacketScenario,
+        load: Option<f64>,
+    ) -> Result<(PacketScenario, Arc<OpenTraffic>, Profile), PointError> {
         let profile = self.profile(&scenario.profile)?;
         let traffic = self.traffic(&scenario)?;
         if let Some(load) = load {
@@ -232,7 +276,7 @@ impl Plan {
                 .get(key, || highest_rate(&scenario, &traffic, &profile).map(|capacity| capacity.rate.mean));
             scenario.rate_per_s = Some(capacity? * load);
         }
-        Point::new(&scenario, &traffic, &profile)?.simulate()
+        Ok((scenario, traffic, profile))
     }
 
     /// The headings of a row's figures.
@@ -285,9 +329,7 @@ impl Plan {
         };
         let points = Arc::clone(&self.points);
         let kinds: Vec<Kind> = leading.iter().map(|head| head.kind).collect();
-        let leading = move |index: u64| {
-            Row(points.at(index).into_iter().zip(&kinds).map(|(value, &kind)| cell(value, kind)).collect())
-        };
+        let leading = move |index: u64| varied(&points, &kinds, index);
         Ok(Contents { description, layout, grid: &self.text, leading: Box::new(leading) })
     }
 }
@@ -301,6 +343,11 @@ fn kind(values: &[&Value]) -> Kind {
         () if all(Value::is_bool) => Kind::Flag,
         () => Kind::Text,
     }
+}
+
+/// The values of the fields that are varied, at the point of this `index`.
+fn varied(points: &Points, kinds: &[Kind], index: u64) -> Row {
+    Row(points.at(index).into_iter().zip(kinds).map(|(value, &kind)| cell(value, kind)).collect())
 }
 
 fn cell(value: &Value, kind: Kind) -> Cell {
