@@ -124,3 +124,17 @@ def test_observations_are_refused_by_their_arguments(given: dict[str, object], f
 def test_what_a_saturated_host_does_not_tell_is_said() -> None:
     seen = wc.observe(QUICK.replace(rate_per_s=1e6), streams=True)
     assert not seen and "saturated" in repr(seen) and "saturated" in seen._repr_html_()
+
+
+@pytest.mark.parametrize("scale", ["log", "linear"])
+def test_a_histogram_is_a_density(scale: str) -> None:
+    seen = wc.observe(QUICK, histogram=True)
+    axes = seen.plot("delays", scale=scale).axes[0]
+    bars = [(bar.get_x(), bar.get_x() + bar.get_width(), bar.get_height()) for bar in axes.patches]
+    areas = [height * (math.log(end / begin) if scale == "log" else end - begin) for begin, end, height in bars]
+    assert len(bars) == len(seen["delays"]) and sum(areas) == pytest.approx(1.0)
+    assert {round(end - begin, 12) for begin, end, _ in bars} != {round(bars[0][1] - bars[0][0], 12)}, "buckets widen"
+    assert "per" in axes.get_ylabel() and axes.get_xlabel() == "delay"
+    for name, of in (("streams", seen), ("delays", wc.observe(QUICK))):
+        with pytest.raises(wc.ScenarioError, match="histogram=True"):
+            of.plot(name)

@@ -17,7 +17,7 @@ def test_the_examples_of_the_page_run_and_print_what_it_says(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     blocks = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.M | re.S)
-    assert len(blocks) == 4
+    assert len(blocks) == 5
     monkeypatch.chdir(tmp_path)
     # Measuring takes a minute, and a machine that is left alone.
     monkeypatch.setattr(wc, "calibrate", lambda **_: wc.Profile.sgi_challenge_xl())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import pathlib
 import pydoc
 import subprocess
@@ -40,3 +41,10 @@ def test_help_reads_well() -> None:
     text = pydoc.plain(pydoc.render_doc(wc.PacketScenario))
     assert "processors" in text and "The number of processors, and of protocol threads." in text
     assert "Raises" in (wc.simulate.__doc__ or "")
+
+
+def test_the_first_screen_of_help_says_what_there_is() -> None:
+    text = wc.__doc__ or ""
+    functions = [name for name in wc.__all__ if inspect.isroutine(getattr(wc, name))]
+    assert len(functions) == 12 and wc.__all__[: len(functions)] == functions
+    assert all(f"``{name}``" in text for name in functions)
