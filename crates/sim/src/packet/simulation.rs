@@ -284,7 +284,7 @@ impl<P: Policy, C: CostModel, W: Waiting<Job = Packet>, S: ServiceDistribution> 
     }
 
     /// Simulates exactly `packets` of `arrivals`, however precise the mean delay is before, and even if queues grow: a run of
-    /// a [comparison](crate::packet::compare).
+    /// a [comparison](mod@crate::packet::compare).
     ///
     /// # Errors
     /// As [`run`](Self::run).
