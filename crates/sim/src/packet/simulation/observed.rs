@@ -73,3 +73,61 @@ impl<P: Policy, C: CostModel, W: Waiting<Job = Packet>, S: ServiceDistribution> 
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::outcome::Ended;
+    use crate::packet::{Capacity, Shape};
+    use warmcore_costs::ConstantCost;
+    use warmcore_policy::policies::MostRecentlyUsed;
+    use warmcore_units::{Estimate, Nanos, PerSecond};
+    use warmcore_workload::Poisson;
+
+    /// Hardly a packet waits: each takes what it costs.
+    #[test]
+    fn a_run_is_repeated_for_what_is_wanted() {
+        let simulation = Simulation::new(Shape::square(2), MostRecentlyUsed, ConstantCost(Nanos(1_000.0)))
+            .precision(0.5)
+            .max_packets(20_000);
+        let rate = PerSecond(1_000.0);
+        let arrivals = || Poisson::new(rate, 2, simulation.key()).unwrap();
+        let outcome = simulation.run(&mut arrivals()).unwrap();
+        assert_ne!(outcome.ended, Ended::Unknown);
+        let (packets, warmup) = (outcome.packets, outcome.warmup);
+        let known = Estimate::published(PerSecond(2e6));
+        let capacity = Capacity { rate: known, service: Estimate::published(Nanos(1_000.0)) };
+        let result = PointResult { rate, capacity, outcome: Some(outcome), capture: None };
+        let wanted = Observations {
+            slower_than: Some(Nanos(1_500.0)),
+            histogram: true,
+            streams: true,
+            window: Some(Nanos(1e9)),
+            ..Observations::default()
+        };
+        let seen = simulation.observe(&mut arrivals(), &result, &wanted).unwrap();
+        assert_eq!(seen.delays.unwrap().count(), packets - warmup);
+        let arrived: u64 = seen.series.unwrap().arrivals.iter().sum();
+        assert!(arrived <= packets && arrived > packets - 3_000, "{arrived} of {packets}, by whole seconds");
+        assert!(seen.slower.unwrap().share < 0.01);
+        let trace = simulation.event_trace(&mut arrivals(), 10).unwrap();
+        assert_eq!(trace.len(), 30);
+        // Of a saturated host there is a time series only.
+        let saturated = PointResult { outcome: None, ..result };
+        let seen = simulation.observe(&mut arrivals(), &saturated, &wanted).unwrap();
+        assert!(seen.series.is_some() && seen.streams.is_none() && seen.slower.is_none());
+        // It takes more packets than there may be; a trace is as long as it is.
+        let rare = Observations { quantiles: vec![0.9999], ..Observations::default() };
+        assert!(simulation.check_observations(&rare, false).is_err());
+        assert!(simulation.check_observations(&rare, true).is_ok());
+    }
+
+    #[test]
+    fn a_run_of_fixed_length_has_it_even_if_queues_grow() {
+        let simulation = Simulation::new(Shape::square(1), MostRecentlyUsed, ConstantCost(Nanos(1_000.0)));
+        let mut arrivals = Poisson::new(PerSecond(2e6), 1, simulation.key()).unwrap();
+        let run = simulation.fixed_run(&mut arrivals, 30_000).unwrap();
+        assert!(run.grows);
+        assert_eq!(run.outcome.packets, 30_000);
+    }
+}
