@@ -56,6 +56,17 @@ pub enum Queues {
     PerProcessor,
 }
 
+impl Queues {
+    /// How many queues there are on a host of so many `processors`.
+    #[must_use]
+    pub const fn count(self, processors: u32) -> u32 {
+        match self {
+            Self::Common => 1,
+            Self::PerProcessor => processors,
+        }
+    }
+}
+
 /// A rule for choosing a processor.
 ///
 /// A driver asks [`place`](Policy::place) once for each packet, and [`steal`](Policy::steal) when

@@ -65,17 +65,13 @@ impl<J> ClassQueues<J> {
     /// Empty, with the queues that the policy asks for, and these rules.
     #[must_use]
     pub fn with_rules(layout: &Layout, queues: Queues, rules: &QueueRules) -> Self {
-        let count = match queues {
-            Queues::Common => 1,
-            Queues::PerProcessor => layout.processors,
-        };
         let bounds = rules.bounds();
         let lines = bounds.len() + 1;
         let queue = |_| ClassQueue { lines: (0..lines).map(|_| VecDeque::new()).collect(), waiting: 0 };
         Self {
             places: Places::new(layout),
             limit: rules.limit,
-            queues: (0..count).map(queue).collect(),
+            queues: (0..queues.count(layout.processors)).map(queue).collect(),
             bounds,
             waiting: 0,
         }
@@ -100,11 +96,6 @@ impl<J: Job> Waiting for ClassQueues<J> {
         self.places.home(job.stream())
     }
 
-    #[inline]
-    fn admit(&mut self, job: J) -> Option<J> {
-        Some(job)
-    }
-
     fn is_full(&self, queue: CpuId) -> bool {
         match self.limit {
             None => false,
@@ -119,11 +110,6 @@ impl<J: Job> Waiting for ClassQueues<J> {
         queue.lines[class].push_back(job);
         queue.waiting += 1;
         self.waiting += 1;
-    }
-
-    #[inline]
-    fn next_of_stack(&mut self, _finished: &J) -> Option<J> {
-        None
     }
 
     fn take(&mut self, at: CpuId, _finished: Option<&J>) -> Option<J> {

@@ -105,8 +105,11 @@ pub trait Waiting: Send + 'static {
     }
 
     /// Handles the arrival of `job`: returns it if it may start as soon as a processor is free, and
-    /// otherwise stores it where it waits.
-    fn admit(&mut self, job: Self::Job) -> Option<Self::Job>;
+    /// otherwise stores it where it waits. It may start, unless a job waits for its stack.
+    #[inline]
+    fn admit(&mut self, job: Self::Job) -> Option<Self::Job> {
+        Some(job)
+    }
 
     /// Whether no further job may wait in the queue of `at`.
     fn is_full(&self, at: CpuId) -> bool {
@@ -118,8 +121,12 @@ pub trait Waiting: Send + 'static {
     fn enqueue(&mut self, job: Self::Job, at: CpuId);
 
     /// The job that must follow `finished` on its processor before any queue is served: the next one of
-    /// its stack.
-    fn next_of_stack(&mut self, finished: &Self::Job) -> Option<Self::Job>;
+    /// its stack. None, unless jobs wait for their stack.
+    #[inline]
+    fn next_of_stack(&mut self, finished: &Self::Job) -> Option<Self::Job> {
+        let _ = finished;
+        None
+    }
 
     /// The job that must follow `running` on its processor in any case.
     fn prefetch_of_stack(&mut self, running: &Self::Job) -> Option<Self::Job> {
@@ -146,11 +153,7 @@ struct FifoQueues<J> {
 
 impl<J> FifoQueues<J> {
     fn new(processors: u32, queues: Queues) -> Self {
-        let count = match queues {
-            Queues::Common => 1,
-            Queues::PerProcessor => processors,
-        };
-        Self { queues: (0..count).map(|_| VecDeque::new()).collect() }
+        Self { queues: (0..queues.count(processors)).map(|_| VecDeque::new()).collect() }
     }
 
     #[inline]

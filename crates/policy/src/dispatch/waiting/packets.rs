@@ -66,18 +66,8 @@ impl<J: Job> Waiting for PacketQueues<J> {
     }
 
     #[inline]
-    fn admit(&mut self, job: J) -> Option<J> {
-        Some(job)
-    }
-
-    #[inline]
     fn enqueue(&mut self, job: J, at: CpuId) {
         self.queues.get_mut(at).push_back(job);
-    }
-
-    #[inline]
-    fn next_of_stack(&mut self, _finished: &J) -> Option<J> {
-        None
     }
 
     #[inline]

@@ -104,11 +104,6 @@ impl<J: Job> Waiting for StreamQueue<J> {
         self.places.home(stream).0 ^ self.streams[stream.index()].first
     }
 
-    #[inline]
-    fn admit(&mut self, job: J) -> Option<J> {
-        Some(job)
-    }
-
     fn enqueue(&mut self, job: J, _at: CpuId) {
         let stream = job.stream();
         let new = self.node(job);
@@ -121,11 +116,6 @@ impl<J: Job> Waiting for StreamQueue<J> {
             NONE => stream.first = new,
             last => self.nodes[last as usize].behind_in_stream = new,
         }
-    }
-
-    #[inline]
-    fn next_of_stack(&mut self, _finished: &J) -> Option<J> {
-        None
     }
 
     fn take(&mut self, _at: CpuId, finished: Option<&J>) -> Option<J> {
