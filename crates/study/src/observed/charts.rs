@@ -24,11 +24,12 @@ pub(super) fn distribution(outcome: &Outcome, observed: &Observed) -> Option<Cha
         id: "distribution".to_owned(),
         title: "How delays are distributed".to_owned(),
         caption: format!(
-            "The share of packets in steps of {:.1}% each, after the warm-up. Where both curves meet, packets hardly wait.",
+            "How densely packets lie, after the warm-up: the share of them for each e-fold of time (a factor of 2.72), in steps of \
+             {:.1}%. The area under a curve is 1. Where both curves meet, packets hardly wait.",
             ((1.0 / per_octave as f64).exp2() - 1.0) * 100.0
         ),
         x: Axis::log("time", Unit::seconds()),
-        y: Axis::linear("share of packets", Unit::plain("%")),
+        y: Axis::linear("share of packets for each e-fold", Unit::plain("")),
         choices: Vec::new(),
         views: vec![View {
             series: vec![curve("delay", delays), curve("time in service", services)],
@@ -49,21 +50,31 @@ fn steps_per_octave(of: [&Distribution; 2]) -> i64 {
     [64, 32, 16, 8, 4].into_iter().find(|&steps| octaves * steps as f64 <= STEPS as f64).unwrap_or(2)
 }
 
-/// The share of packets in each step, in percent, with the empty steps between them and beside.
+/// The density of packets over the logarithm of time, in each step, with the empty steps between them and beside. Buckets are of other
+/// widths than steps: the packets of one lie evenly between its ends.
 fn density(of: &Distribution, per_octave: i64) -> Vec<Point> {
     let all = of.count().max(1) as f64;
-    let mut steps: BTreeMap<i64, u64> = BTreeMap::new();
-    for ((from, to), packets) in of.from_ns.iter().zip(&of.to_ns).zip(&of.packets) {
-        let middle = (from.max(1.0) * to).sqrt();
-        *steps.entry((middle.log2() * per_octave as f64).floor() as i64).or_default() += packets;
+    let per_octave = per_octave as f64;
+    let mut steps: BTreeMap<i64, f64> = BTreeMap::new();
+    for ((from, to), &packets) in of.from_ns.iter().zip(&of.to_ns).zip(&of.packets) {
+        // Times below a nanosecond count as one.
+        let [from, to] = [from, to].map(|end| end.max(1.0).log2() * per_octave);
+        let share = packets as f64 / all;
+        let (first, last) = (from.floor(), (to.ceil() - 1.0).max(from.floor()));
+        for step in first as i64..=last as i64 {
+            let within = to.min(step as f64 + 1.0) - from.max(step as f64);
+            let part = if to > from { within / (to - from) } else { 1.0 };
+            *steps.entry(step).or_default() += share * part;
+        }
     }
     let (Some((&first, _)), Some((&last, _))) = (steps.first_key_value(), steps.last_key_value()) else {
         return Vec::new();
     };
+    let width = core::f64::consts::LN_2 / per_octave;
     let point = |step: i64| {
-        let middle = ((step as f64 + 0.5) / per_octave as f64).exp2();
-        let share = steps.get(&step).map_or(0.0, |&packets| packets as f64 / all * 100.0);
-        Point::new(Nanos(middle).secs(), Estimate::published(share))
+        let middle = ((step as f64 + 0.5) / per_octave).exp2();
+        let share = steps.get(&step).copied().unwrap_or(0.0);
+        Point::new(Nanos(middle).secs(), Estimate::published(share / width))
     };
     (first - 1..=last + 1).map(point).collect()
 }
@@ -248,4 +259,29 @@ pub(super) fn streams(observed: &Observed) -> Option<Section> {
         })],
         folded: false,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As many packets in each bucket as its width on a logarithmic axis: the density is the same everywhere, though no step holds
+    /// whole buckets.
+    #[test]
+    fn an_even_distribution_has_an_even_density() {
+        let bounds: Vec<f64> =
+            (0..=256).map(|i| 1024.0 * (1.0 + f64::from(i % 128) / 128.0) * f64::from(1 + i / 128)).collect();
+        let packets = bounds.windows(2).map(|ends| ((ends[1] / ends[0]).ln() * 1e9) as u64).collect();
+        let of = Distribution { from_ns: bounds[..256].to_vec(), to_ns: bounds[1..].to_vec(), packets };
+        for per_octave in [64, 16, 4] {
+            let points = density(&of, per_octave);
+            let even = 1.0 / 4_f64.ln();
+            for point in &points[1..points.len() - 1] {
+                assert!((point.y.mean / even - 1.0).abs() < 0.02, "{per_octave}: {point:?}");
+            }
+            let area: f64 =
+                points.iter().map(|point| point.y.mean).sum::<f64>() * 2_f64.ln() / per_octave as f64;
+            assert!((area - 1.0).abs() < 1e-9, "{area}");
+        }
+    }
 }

@@ -50,8 +50,11 @@ fn a_report_is_sound_and_its_first_chart_is_the_distribution() {
         ];
         assert_eq!(ids, expected);
         for series in 0..2 {
-            let shares: f64 = points(charts[0], series).iter().map(|point| point.y.mean).sum();
-            assert!((shares - 100.0).abs() < 1e-6, "{shares}");
+            // The area under a curve, over the logarithm of time.
+            let curve = points(charts[0], series);
+            let width = (curve[1].x / curve[0].x).ln();
+            let shares: f64 = curve.iter().map(|point| point.y.mean * width).sum();
+            assert!((shares - 1.0).abs() < 1e-6, "{shares}");
         }
         assert_eq!(charts[1].views[0].series.len(), replications as usize);
         // The start that was cut is shaded, and lies within the run.
