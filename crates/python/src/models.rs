@@ -11,14 +11,14 @@ use crate::policy::{CostFunction, PythonCosts, PythonPolicy, Raised};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use run::Ready;
-use warmcore_costs::{ExecutionModel, Profile};
+use warmcore_costs::{ExecutionModel, Profile, Situation};
 use warmcore_policy::Policy;
 use warmcore_policy::dispatch::{StackQueues, StreamQueue, Waiting};
 use warmcore_scenario::chosen::Task;
 use warmcore_scenario::document::Checked;
 use warmcore_scenario::traffic::TraceFile;
 use warmcore_scenario::{OpenTraffic, PacketScenario, Parallelism, Process, QueueRule, Scheduling};
-use warmcore_sim::packet::{Packet, PointError, Shape, Simulation};
+use warmcore_sim::packet::{Packet, PointError, RunNeeds, Shape, Simulation};
 use warmcore_units::{Fault, Nanos, PerSecond, StreamId};
 use warmcore_workload::{Arrival, Trace};
 
@@ -71,15 +71,20 @@ impl Models {
     ) -> Result<T::Output, Failure> {
         let raised = Raised::default();
         let traffic = traffic.stopped_by(raised.stop());
-        let rate = traffic.rate(scenario.rate_per_s)?;
         scenario.check()?;
         scenario.check_length()?;
-        refuse_unknown_runs::<T>(scenario)?;
         let streams = traffic.streams();
         let stacks = scenario.check_stacks(streams)?.min(streams);
         let shape = Shape { processors: scenario.processors, streams, stacks };
         let model = ExecutionModel::new(profile, scenario.scheduling.approach.costs(), scenario.processors);
         let model = model.map_err(PointError::Profile)?;
+        let rate = match traffic.is_closed() {
+            // As fast as processors are by the profile. It only names the random numbers.
+            true => {
+                PerSecond::every(model.receive_hot(Situation::default())) * f64::from(scenario.processors)
+            }
+            false => traffic.rate(scenario.rate_per_s)?,
+        };
         let function = self.cost.as_ref().map(|cost| CostFunction::new(py, cost, &raised));
         let costs = PythonCosts::new(model.clone(), function.clone(), raised.clone());
         let own = OwnRun { scenario, shape, rate, traffic: &traffic, raised: &raised, costs, function, task };
@@ -132,23 +137,6 @@ fn refuse_length(scenario: &PacketScenario) -> Result<(), Fault> {
     }
 }
 
-/// Refuses what models in Python do not go with.
-fn refuse_unknown_runs<T: OwnTask>(scenario: &PacketScenario) -> Result<(), Fault> {
-    if scenario.run.replications != 1 && !T::REPLICATES {
-        let expected = "1 with a policy or costs of one's own";
-        return Err(Fault::new("run.replications", scenario.run.replications, expected));
-    }
-    if let Some(packets) = scenario.run.warmup_packets {
-        let expected = "none with a policy or costs of one's own: the start is found";
-        return Err(Fault::new("run.warmup_packets", packets, expected));
-    }
-    if matches!(scenario.traffic.process, Process::Closed(_)) {
-        let expected = "packets that arrive, with a policy or costs of one's own";
-        return Err(Fault::new("traffic.process", "closed", expected));
-    }
-    Ok(())
-}
-
 struct OwnRun<'a, T> {
     scenario: &'a PacketScenario,
     shape: Shape,
@@ -183,21 +171,18 @@ impl<T: OwnTask> OwnRun<'_, T> {
             // A run of so many packets ends there, however precise it is.
             .precision(run.packets.map_or(run.precision, |_| f64::MIN_POSITIVE))
             .max_packets(run.most_packets());
-        let simulation = match scenario.traffic.process {
+        let simulation = match &scenario.traffic.process {
             Process::Poisson => simulation.mean_gap(rate.interval()),
+            Process::Closed(closed) => simulation.closed(closed.clone()),
             _ => simulation,
         };
-        let has_stacks = scenario.scheduling.approach == Parallelism::Ips;
-        let ready = Ready {
-            simulation: (),
-            seed: scenario.seed,
-            rate,
-            is_fixed: run.packets.is_some(),
-            has_stacks,
-            traffic,
-            raised,
-            function,
+        let simulation = match run.warmup_packets {
+            Some(packets) => simulation.warmup_packets(packets),
+            None => simulation,
         };
+        let needs = RunNeeds::new(shape, scenario, rate);
+        let simulation = simulation.shares(traffic.shares()?).capacity_packets(needs.capacity().0);
+        let ready = Ready { simulation: (), scenario, rate, needs, traffic, raised, function };
         let Scheduling { approach, queue, .. } = scenario.scheduling;
         match (approach, queue) {
             _ if extensions.queues.limit.is_some() || !extensions.queues.classes.is_empty() => {

@@ -12,6 +12,7 @@
 //! | [`mod@recursion`] | hosts that need no event queue |
 //! | `replay` | a recorded trace, which has no steady state |
 //! | [`point`] | one point of an experiment: capacity and steady state |
+//! | [`needs`] | how many packets runs need |
 //! | [`observe`] | any quantile, the histogram, each stream, time series, events |
 //! | [`mod@compare`] | two schedulings on the same arrivals |
 //! | [`mod@columns`] | outcomes as columns of a table |
@@ -20,6 +21,7 @@
 //! | [`limit`] | the highest rate within a limit of the delay |
 
 pub mod busiest;
+mod by_stream;
 pub mod capacity;
 mod charges;
 pub mod columns;
@@ -31,6 +33,7 @@ mod feed;
 pub mod figures;
 pub mod host;
 pub mod limit;
+pub mod needs;
 pub mod observe;
 pub mod outcome;
 pub mod point;
@@ -49,6 +52,7 @@ pub use capacity::{Bound, Capacity, capacity};
 pub use compare::{PairedComparison, compare};
 pub use figures::{ClassDelays, ExtensionFigures};
 pub use host::{Packet, Shape, SimulatedHost};
+pub use needs::RunNeeds;
 pub use observe::{Observations, Observed};
 pub use outcome::{Ended, Outcome};
 pub use point::{Point, PointError, PointResult, highest_bound, highest_rate, simulate};

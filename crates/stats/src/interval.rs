@@ -46,7 +46,13 @@ impl Interval {
 /// The two-sided 95% quantile of Student's t with `freedom` degrees of freedom.
 #[must_use]
 pub fn t_quantile_95(freedom: f64) -> f64 {
-    StudentsT::new(0.0, 1.0, freedom).map_or(f64::INFINITY, |t| t.inverse_cdf(0.975))
+    t_quantile(freedom, 0.05)
+}
+
+/// The two-sided quantile of Student's t with `freedom` degrees of freedom that is exceeded with probability `beyond`.
+#[must_use]
+pub fn t_quantile(freedom: f64, beyond: f64) -> f64 {
+    StudentsT::new(0.0, 1.0, freedom).map_or(f64::INFINITY, |t| t.inverse_cdf(1.0 - beyond / 2.0))
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@
 //! | [`replications`], [`paired`] | what do independent runs say, and do two alternatives differ? |
 //! | [`spread`] | what value did a figure have in each round? |
 //! | [`blocks`] | in which order are alternatives tried, and is a difference real? |
+//! | [`greatest()`] | how great is the greatest of several means? |
 //! | [`fairness`] | are streams treated alike? |
 //! | [`drift`] | does the queue grow without bound? |
 
@@ -21,6 +22,7 @@ pub mod blocks;
 pub mod control;
 pub mod drift;
 pub mod fairness;
+pub mod greatest;
 pub mod histogram;
 pub mod interval;
 pub mod paired;
@@ -33,6 +35,7 @@ pub mod stopping;
 pub mod warmup;
 
 pub use batches::BatchMeans;
+pub use greatest::{Greatest, greatest};
 pub use interval::Interval;
 pub use quantiles::Quantiles;
 pub use replications::Replications;

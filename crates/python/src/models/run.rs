@@ -3,23 +3,25 @@
 use crate::failure::Failure;
 use crate::policy::{CostFunction, PythonCosts, Raised};
 use warmcore_policy::dispatch::Waiting;
-use warmcore_policy::{Policy, Queues};
-use warmcore_scenario::OpenTraffic;
+use warmcore_policy::Policy;
+use warmcore_scenario::{Mixing, OpenTraffic, PacketScenario};
 use warmcore_sim::packet::compare::Replications;
 use warmcore_sim::packet::observe::{EventTrace, Observations, Observed as Seen};
-use warmcore_sim::packet::{Capacity, Ended, Outcome, Packet, PointResult, Simulation, SimulationError};
-use warmcore_units::{Nanos, PerSecond};
+use warmcore_sim::packet::{
+    Capacity, Ended, Outcome, Packet, PointResult, RunNeeds, Simulation, SimulationError,
+};
+use warmcore_units::{Fault, PerSecond};
 use warmcore_workload::{Arrivals, Key, TimeFactors, Trace};
 
 /// The number of the replication whose arrivals the capacity is measured with, as of other points.
 const CAPACITY_REPLICATION: u64 = u64::MAX;
+/// Replications whose spread says how far runs are apart.
+const ENOUGH_RUNS: u32 = 10;
 
 /// Something to do with a simulation of one's own.
 pub(crate) trait OwnTask {
     /// What it comes to.
     type Output;
-    /// Whether it has runs of its own number, so that the scenario may ask for several.
-    const REPLICATES: bool = false;
 
     /// Does it.
     fn perform<P: Policy, W: Waiting<Job = Packet>>(
@@ -34,11 +36,9 @@ type Own<P, W> = Simulation<P, PythonCosts, W, TimeFactors>;
 /// A simulation of one's own, and what its runs are judged by.
 pub(crate) struct Ready<'a, S> {
     pub(super) simulation: S,
-    pub(super) seed: u64,
+    pub(super) scenario: &'a PacketScenario,
     pub(super) rate: PerSecond,
-    /// Whether the run's length is given.
-    pub(super) is_fixed: bool,
-    pub(super) has_stacks: bool,
+    pub(super) needs: RunNeeds,
     pub(super) traffic: &'a OpenTraffic,
     pub(super) raised: &'a Raised,
     pub(super) function: Option<CostFunction>,
@@ -46,15 +46,15 @@ pub(crate) struct Ready<'a, S> {
 
 impl<'a> Ready<'a, ()> {
     pub(super) fn with<S>(self, simulation: S) -> Ready<'a, S> {
-        let Self { seed, rate, is_fixed, has_stacks, traffic, raised, function, .. } = self;
-        Ready { simulation, seed, rate, is_fixed, has_stacks, traffic, raised, function }
+        let Self { scenario, rate, needs, traffic, raised, function, .. } = self;
+        Ready { simulation, scenario, rate, needs, traffic, raised, function }
     }
 }
 
 impl<P: Policy, W: Waiting<Job = Packet>> Ready<'_, Own<P, W>> {
     /// Makes the next run the `replication`.
     fn begin(&mut self, replication: u64) -> Key {
-        let key = Key { seed: self.seed, point: self.rate.0.to_bits(), replication };
+        let key = Key { seed: self.scenario.seed, point: self.rate.0.to_bits(), replication };
         self.simulation.set_key(key);
         if let Some(function) = &self.function {
             function.begin(key);
@@ -71,47 +71,82 @@ impl<P: Policy, W: Waiting<Job = Packet>> Ready<'_, Own<P, W>> {
         let key = self.begin(replication);
         let done = work(&self.simulation, &mut *self.traffic.source(self.rate, key)?);
         self.raised.check()?;
-        done.map_err(failure)
+        Ok(done?)
     }
 
     fn capacity(&mut self) -> Result<Capacity, Failure> {
         let key = self.begin(CAPACITY_REPLICATION);
         let capacity = self.simulation.capacity(&mut *self.traffic.endless(self.rate, key)?);
         self.raised.check()?;
-        capacity.map_err(failure)
+        let (_, is_known) = self.needs.capacity();
+        // A trace is always the same when it is run again.
+        if is_known && !self.is_trace() { Ok(capacity?) } else { Ok(capacity?.unknown()) }
     }
 
     fn is_trace(&self) -> bool {
         self.traffic.trace().is_some()
     }
 
+    fn is_saturated(&self, capacity: &Capacity) -> bool {
+        !self.scenario.extensions().are_bounded() && capacity.is_exceeded_by(self.rate)
+    }
+
     /// The capacity and the steady state.
     fn result(&mut self) -> Result<PointResult, Failure> {
         let capacity = self.capacity()?;
-        let rate = self.rate;
         let capture = self.traffic.trace().map(Trace::capture);
-        if capture.is_none() && capacity.is_exceeded_by(rate) {
-            return Ok(PointResult { rate, capacity, outcome: None, capture });
+        if self.is_saturated(&capacity) {
+            return Ok(PointResult { rate: self.rate, capacity, outcome: None, capture });
         }
-        // The busiest of several queues may be too busy long before all processors are: what it keeps up with is not known.
-        let is_known = P::QUEUES == Queues::Common && !self.has_stacks;
-        let capacity = if is_known { capacity } else { capacity.unknown() };
-        let mut outcome = self.run(0, |simulation, arrivals| simulation.run(arrivals))?;
-        if self.is_fixed && outcome.ended == Ended::Exhausted {
+        let load = if self.traffic.is_closed() { 0.0 } else { self.rate.0 / capacity.rate.mean.0 };
+        self.simulation.set_settled(self.needs.settled(load));
+        let outcome = self.outcome()?;
+        let rate = if self.traffic.is_closed() { outcome.throughput } else { self.rate };
+        let outcome = Some(self.judged(&capacity, outcome));
+        Ok(PointResult { rate, capacity, outcome, capture })
+    }
+
+    /// What all runs come to.
+    fn outcome(&mut self) -> Result<Outcome, Failure> {
+        let runs = self.scenario.run.replications;
+        if let Some(trace) = self.traffic.trace() {
+            let packets = trace.packets() as u64;
+            return self.run(0, |simulation, arrivals| simulation.replay(arrivals, packets));
+        }
+        if runs == 1 {
+            return self.run(0, |simulation, arrivals| simulation.run(arrivals));
+        }
+        self.begin(0);
+        let Self { simulation, rate, traffic, raised, function, .. } = self;
+        let outcome = simulation.replicate(runs, |key| -> Result<_, Failure> {
+            raised.check()?;
+            if let Some(function) = function {
+                function.begin(key);
+            }
+            Ok(traffic.source(*rate, key)?)
+        });
+        raised.check()?;
+        outcome
+    }
+
+    /// The outcome with the intervals that hold.
+    fn judged(&self, capacity: &Capacity, mut outcome: Outcome) -> Outcome {
+        let run = &self.scenario.run;
+        if self.is_trace() {
+            return outcome;
+        }
+        if run.packets.is_some() && outcome.ended == Ended::Exhausted {
             outcome.ended = Ended::FixedLength;
         }
-        outcome.ended = capacity.judge(rate, outcome.ended);
-        match outcome.ended {
-            _ if capture.is_some() => set_half_widths(&mut outcome, None),
-            // Near capacity the spread within a run does not show how far its means are off.
-            Ended::NearCapacity | Ended::Unknown => {
-                let Outcome { service, utilisation, .. } = outcome;
-                set_half_widths(&mut outcome, Some(f64::INFINITY));
-                outcome = Outcome { service, utilisation, ..outcome };
-            }
-            _ => {}
+        if !self.scenario.extensions().are_bounded() {
+            outcome.ended = capacity.judge(self.rate, outcome.ended);
         }
-        Ok(PointResult { rate, capacity, outcome: Some(outcome), capture })
+        match self.needs.mixing() {
+            Mixing::Slowly => Outcome { ended: Ended::HeavyTailed, ..outcome }.without_intervals(),
+            // Phases that no run forgets show in the spread of several runs only.
+            Mixing::Never if run.replications < ENOUGH_RUNS => outcome.without_intervals(),
+            Mixing::Never | Mixing::After(_) => outcome.without_false_intervals(),
+        }
     }
 }
 
@@ -143,7 +178,12 @@ impl OwnTask for Observed<'_> {
         mut ready: Ready<'_, Own<P, W>>,
     ) -> Result<Self::Output, Failure> {
         let Self { wanted, events } = self;
-        ready.simulation.check_observations(wanted, ready.is_trace()).map_err(failure)?;
+        let runs = ready.scenario.run.replications;
+        if !wanted.is_empty() && runs != 1 {
+            let expected = "1 to observe a run with a policy or costs of one's own";
+            return Err(Fault::new("run.replications", runs, expected).into());
+        }
+        ready.simulation.check_observations(wanted, ready.is_trace())?;
         let trace = (events > 0)
             .then(|| ready.run(0, |simulation, arrivals| simulation.event_trace(arrivals, events)))
             .transpose()?;
@@ -164,13 +204,13 @@ pub(crate) struct Delays {
 
 impl OwnTask for Delays {
     type Output = Option<Replications>;
-    const REPLICATES: bool = true;
 
     fn perform<P: Policy, W: Waiting<Job = Packet>>(
         self,
         mut ready: Ready<'_, Own<P, W>>,
     ) -> Result<Self::Output, Failure> {
-        if ready.capacity()?.is_exceeded_by(ready.rate) {
+        let capacity = ready.capacity()?;
+        if ready.is_saturated(&capacity) {
             return Ok(None);
         }
         let runs = (0..self.runs)
@@ -183,18 +223,10 @@ impl OwnTask for Delays {
     }
 }
 
-/// Gives all means this half-width: none to those of recorded arrivals, which are one run and say nothing of others.
-fn set_half_widths(outcome: &mut Outcome, half_width: Option<f64>) {
-    let quantiles = &mut outcome.quantiles;
-    let times = [&mut outcome.delay, &mut outcome.service];
-    for time in times.into_iter().chain([&mut quantiles.p50, &mut quantiles.p99, &mut quantiles.p999]) {
-        time.half_width = half_width.map(Nanos);
-    }
-    outcome.utilisation.half_width = half_width;
-}
-
-fn failure(error: SimulationError) -> Failure {
-    match error {
-        SimulationError::Setting(fault) | SimulationError::Model(fault) => fault.into(),
+impl From<SimulationError> for Failure {
+    fn from(error: SimulationError) -> Self {
+        match error {
+            SimulationError::Setting(fault) | SimulationError::Model(fault) => fault.into(),
+        }
     }
 }

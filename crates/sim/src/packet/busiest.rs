@@ -26,7 +26,7 @@ const OBSERVED: usize = 8;
 /// Rates that are tried: a server that is idle at times at one is quicker than it seemed, and gets a higher one.
 const TRIALS: usize = 5;
 /// At this multiple of its highest rate a server is never idle.
-const JUST_OVERLOADED: f64 = 1.05;
+pub(super) const JUST_OVERLOADED: f64 = 1.05;
 
 /// A kind of server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]

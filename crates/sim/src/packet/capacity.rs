@@ -2,7 +2,7 @@
 //! arrive than can be processed.
 
 use crate::completions::NEVER;
-use crate::packet::busiest::BusiestServer;
+use crate::packet::busiest::{BusiestServer, ServerKind};
 use crate::packet::dispatch::{SystemTask, dispatch};
 use crate::packet::features::ModelFeatures;
 use crate::packet::feed::Feed;
@@ -34,6 +34,30 @@ pub struct Bound {
     pub all: Estimate<PerSecond>,
     /// The stack or wired processor that sets the rate; `None` if all processors together do.
     pub busiest: Option<BusiestServer>,
+}
+
+impl Bound {
+    /// The bound of a host that processes packets at the rate of `all` if it is never idle, and whose busiest server is
+    /// measured. While it may be as quick as all together, the capacity lies between what it certainly keeps up with and
+    /// what all do.
+    pub(super) fn with(all: Capacity, busiest: Option<BusiestServer>) -> Self {
+        let Some(server) = busiest else { return Self { capacity: all, all: all.rate, busiest } };
+        let [least, most] =
+            [server.rate.mean.0 - server.rate.half(), server.rate.mean.0 + server.rate.half()];
+        let most_of_all = all.rate.mean.0 + all.rate.half();
+        if most < all.rate.mean.0 - all.rate.half() || !most.is_finite() {
+            return Self { capacity: Capacity { rate: server.rate, ..all }, all: all.rate, busiest };
+        }
+        // A policy may do worse when more arrives than can be processed.
+        let is_quicker = server.kind == ServerKind::Processor && least > most_of_all;
+        let ends = [
+            least.min(all.rate.mean.0 - all.rate.half()),
+            if is_quicker { most } else { most.min(most_of_all) },
+        ];
+        let middle = f64::midpoint(ends[0], ends[1]);
+        let rate = Estimate::new(PerSecond(middle), PerSecond(ends[1] - middle));
+        Self { capacity: Capacity { rate, ..all }, all: all.rate, busiest: None }
+    }
 }
 
 /// From this fraction of the capacity on, a rate is near it: queues fluctuate so slowly that no usual run is
@@ -155,6 +179,11 @@ impl SystemTask for Saturated<'_> {
 }
 
 impl Saturated<'_> {
+    /// How many packets a host of this `shape` is offered until `packets` of them are finished.
+    pub(super) fn offered(shape: Shape, packets: u64) -> u64 {
+        OVERLOAD as u64 * packets + BACKLOG as u64 * u64::from(shape.processors)
+    }
+
     /// Offers `wanted` packets `now`. Returns whether the source still had that many.
     fn offer<P: Policy, W: Waiting<Job = Packet>, F: ModelFeatures>(
         &mut self,

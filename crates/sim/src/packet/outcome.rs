@@ -15,9 +15,9 @@ pub struct Outcome {
     pub service: Estimate<Nanos>,
     /// Quantiles of the delay.
     pub quantiles: DelayQuantiles,
-    /// How the mean delays of the streams compare.
+    /// How the mean delays of the streams compare, after the warm-up.
     pub fairness: Fairness,
-    /// Mean fraction of the processors' time spent on protocol work.
+    /// Mean fraction of the processors' time spent on protocol work, at most 1.
     pub utilisation: Estimate<f64>,
     /// Packets finished per second.
     pub throughput: PerSecond,
@@ -88,7 +88,8 @@ impl DelayQuantiles {
 
 impl Outcome {
     /// The same figures with infinite half-widths.
-    pub(super) fn without_intervals(self) -> Self {
+    #[must_use]
+    pub fn without_intervals(self) -> Self {
         let time = |time: Estimate<Nanos>| Estimate::new(time.mean, Nanos::INFINITY);
         let DelayQuantiles { p50, p99, p999 } = self.quantiles;
         Self {

@@ -2,9 +2,10 @@
 
 use crate::completions::CLOCK_RESOLUTION;
 use crate::packet::busiest::busiest;
-use crate::packet::capacity::{Bound, Capacity, capacity_over, wanted};
+use crate::packet::capacity::{Bound, Capacity, capacity_over};
 use crate::packet::compare::PACKETS;
 use crate::packet::host::{Shape, SimulatedHost};
+use crate::packet::needs::RunNeeds;
 use crate::packet::outcome::Outcome;
 use crate::packet::replay::replay;
 use crate::packet::run::{GrowthRule, Precision, Replication, Start, observe};
@@ -15,7 +16,7 @@ use warmcore_costs::{ExecutionModel, Profile, Situation};
 use warmcore_scenario::document::Checked;
 use warmcore_scenario::{Mixing, OpenTraffic, PacketScenario, Process, TrafficError};
 use warmcore_stats::stopping::FIRST;
-use warmcore_units::{Estimate, Fault, Nanos, PerSecond};
+use warmcore_units::{Fault, Nanos, PerSecond};
 use warmcore_workload::{Capture, Key, Trace};
 
 /// The result of a point.
@@ -67,23 +68,8 @@ pub enum PointError {
     Traffic(#[from] TrafficError),
 }
 
-/// The run that measures the capacity takes this many times the packets after which the traffic has forgotten
-/// its start.
-const FORGOTTEN: f64 = 200.0;
-/// A run gives an interval only after this many times those packets, divided by the square of the share of
-/// the capacity that is left: queues remember bursts for longer than arrivals do, by about that square. With
-/// phases that overload a host at times (its capacity is 78,000 packets a second; 60,000 arrive, modulated
-/// with a ratio of 10, of 5 and 0.5 ms), 267 of 300 intervals held for runs of 900 such times, and 192 of 200
-/// for 2,000; at a load of 0.85, 177 of 200 for 2,700.
-const FORGOTTEN_BY_QUEUES: f64 = 125.0;
-/// The share of the capacity that is left is taken to be at least this. Nearer to the capacity delays have no
-/// intervals anyway.
-const LEAST_LEFT: f64 = 0.1;
-/// Packets processed to find the capacity, at most, unless the host itself needs more. If the traffic needs
-/// more, as it does when a few streams send all of it, the error of the capacity is unknown.
-const CAPACITY_PACKETS: u64 = 1_000_000;
 /// The rate to use where only the order of packets matters.
-const ANY_RATE: PerSecond = PerSecond(1e9);
+pub(super) const ANY_RATE: PerSecond = PerSecond(1e9);
 /// The number of the replication whose arrivals the capacity is measured with.
 const CAPACITY_REPLICATION: u64 = u64::MAX;
 
@@ -264,17 +250,17 @@ impl<'s> Point<'s> {
         self.fixed_packets().unwrap_or(PACKETS.max(2 * warmup))
     }
 
+    fn needs(&self) -> RunNeeds {
+        RunNeeds::new(self.shape, self.scenario, self.rate)
+    }
+
     pub(super) fn mixing(&self) -> Mixing {
-        if self.scenario.service.distribution.is_heavy_tailed() {
-            return Mixing::Slowly;
-        }
-        self.scenario.traffic.mixing(self.rate)
+        self.needs().mixing()
     }
 
     /// Packets before which a run of this point is too short for an interval.
     pub(super) fn settled(&self) -> u64 {
-        let left = (1.0 - self.load).clamp(LEAST_LEFT, 1.0);
-        self.after(FORGOTTEN.max(FORGOTTEN_BY_QUEUES / left.powi(2)))
+        self.needs().settled(self.load)
     }
 
     pub(super) const fn load(&self) -> f64 {
@@ -283,16 +269,6 @@ impl<'s> Point<'s> {
 
     pub(super) fn processors(&self) -> u32 {
         self.shape.processors
-    }
-
-    /// This many `times` the packets after which the traffic forgets its start, but enough for the host to
-    /// settle.
-    fn after(&self, times: f64) -> u64 {
-        let forgotten = match self.mixing() {
-            Mixing::After(packets) => (packets * times) as u64,
-            Mixing::Never | Mixing::Slowly => 0,
-        };
-        forgotten.max(self.shape.settled())
     }
 
     /// Packets left out at the start of each run, if the scenario says so.
@@ -336,15 +312,11 @@ impl<'s> Point<'s> {
         let mut host = self.host(CAPACITY_REPLICATION);
         // Its requests arrive by themselves here.
         host.extensions.closed = None;
-        let packets = || self.traffic.endless(self.rate, host.key);
-        let most = CAPACITY_PACKETS.max(wanted(self.shape));
-        let wanted = wanted(self.shape).max(self.after(FORGOTTEN));
-        let has_variance = self.scenario.service.distribution.squared_variation().is_finite();
-        let is_known =
-            wanted <= most && has_variance && self.scenario.traffic.mixing(self.rate) != Mixing::Slowly;
-        let capacity = capacity_over(wanted.min(most), &host, &mut *packets()?);
+        let arrivals = || self.traffic.endless(self.rate, host.key);
+        let (packets, is_known) = self.needs().capacity();
+        let capacity = capacity_over(packets, &host, &mut *arrivals()?);
         let all = capacity.rate;
-        let busiest = busiest(&host, &self.traffic.shares()?, packets, [self.rate, all.mean])?;
+        let busiest = busiest(&host, &self.traffic.shares()?, arrivals, [self.rate, all.mean])?;
         let capacity = Capacity { rate: busiest.map_or(all, |server| server.rate), ..capacity };
         // A trace is always the same when it is run again: nothing shows what another one would do.
         let is_known = is_known && self.traffic.trace().is_none();
@@ -364,11 +336,11 @@ impl<'s> Point<'s> {
     /// Replays the trace once; a second run would be the same.
     fn replay(&self) -> Result<SteadyState, PointError> {
         let host = self.host(0);
-        let mut outcome = replay(&host, &mut *self.traffic.source(self.rate, host.key)?);
-        let packets =
-            self.traffic.trace().map(Trace::packets).filter(|_| host.extensions.queues.limit.is_some());
-        outcome.extensions.lost =
-            packets.map(|packets| Estimate::published(1.0 - outcome.packets as f64 / packets as f64));
+        let outcome = replay(&host, &mut *self.traffic.source(self.rate, host.key)?);
+        let outcome = match self.traffic.trace().filter(|_| host.extensions.queues.limit.is_some()) {
+            Some(trace) => outcome.with_lost_of(trace.packets() as u64),
+            None => outcome,
+        };
         Ok(SteadyState { outcome, runs: vec![RunExtent { packets: outcome.packets, warmup: 0 }] })
     }
 

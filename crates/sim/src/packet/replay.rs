@@ -20,7 +20,7 @@ pub(super) fn replay(host: &SimulatedHost, arrivals: &mut dyn Arrivals) -> Outco
 }
 
 /// Sums over all packets.
-struct TraceTally {
+pub(super) struct TraceTally {
     packets: u64,
     delay: f64,
     service: f64,
@@ -32,7 +32,7 @@ struct TraceTally {
 }
 
 impl TraceTally {
-    fn new(shape: Shape) -> Self {
+    pub(super) fn new(shape: Shape) -> Self {
         Self {
             packets: 0,
             delay: 0.0,
@@ -44,7 +44,7 @@ impl TraceTally {
         }
     }
 
-    fn push(&mut self, finished: &Finished) {
+    pub(super) fn push(&mut self, finished: &Finished) {
         let delay = finished.delay().0;
         self.packets += 1;
         self.delay += delay;
@@ -57,7 +57,7 @@ impl TraceTally {
         self.ended = Nanos(self.ended.0.max(finished.ended.0));
     }
 
-    fn outcome(&self, processors: u32) -> Outcome {
+    pub(super) fn outcome(&self, processors: u32) -> Outcome {
         let mean = |sum: f64| Estimate::published(Nanos(sum / self.packets as f64));
         let delays = self.delays.trimmed();
         Outcome {
@@ -68,7 +68,7 @@ impl TraceTally {
                 p99: quantile(&delays, 0.99),
                 p999: quantile(&delays, 0.999),
             },
-            fairness: Fairness::among(&self.streams),
+            fairness: Fairness::among(self.streams.iter().copied()),
             utilisation: Estimate::published(self.service / (self.ended.0 * f64::from(processors))),
             throughput: PerSecond(self.packets as f64 / self.ended.secs()),
             situations: self.situations,
@@ -77,6 +77,14 @@ impl TraceTally {
             ended: Ended::NoMoreArrivals,
             extensions: ExtensionFigures::default(),
         }
+    }
+}
+
+impl Outcome {
+    /// The outcome of a trace of so many `packets`, of which those that are not finished were lost.
+    pub(super) fn with_lost_of(mut self, packets: u64) -> Self {
+        self.extensions.lost = Some(Estimate::published(1.0 - self.packets as f64 / packets as f64));
+        self
     }
 }
 

@@ -81,22 +81,28 @@ pub(super) struct Start {
     pub(super) warmup: Option<u64>,
 }
 
+impl Start {
+    /// The same for a host of this `shape`, which must settle too. As many packets are measured as are left out, at least.
+    pub(super) fn for_shape(self, shape: Shape) -> Self {
+        let settled = self.settled.max(shape.settled()).max(self.warmup.unwrap_or(0).saturating_mul(2));
+        Self { settled, ..self }
+    }
+}
+
 /// One run.
 pub(super) fn observe(
     host: &SimulatedHost,
     arrivals: &mut dyn Arrivals,
     precision: Precision,
     growth: GrowthRule,
-    Start { settled, warmup }: Start,
+    start: Start,
 ) -> Replication {
-    // As many packets are measured as are left out, at least.
-    let settled = settled.max(host.shape.settled()).max(warmup.unwrap_or(0).saturating_mul(2));
     let judged = Judged {
         shape: host.shape,
         feed: Feed::new(arrivals),
         precision: precision.for_extensions(&host.extensions),
         growth: if host.extensions.are_bounded() { GrowthRule::Impossible } else { growth },
-        start: Start { settled, warmup },
+        start: start.for_shape(host.shape),
         extra: ExtensionTally::new(host.extensions.queues.limit.is_some(), &host.extensions),
     };
     match recursion::choose(host, judged) {

@@ -24,13 +24,16 @@
 //! Policy, queues, costs and service times are types, so that a simulation of them is compiled like one of the built-in
 //! ones. What they return is checked: an impossible answer ends the run with a [`SimulationError`].
 
+mod busiest;
 mod checked;
 mod event;
 mod observed;
+mod settings;
+mod work;
 
 pub use event::SimulationEvent;
 
-use crate::packet::capacity::{Capacity, Saturated, wanted};
+use crate::packet::capacity::{Bound, Capacity, Saturated, wanted};
 use crate::packet::dispatch::SystemTask;
 use crate::packet::features::Own;
 use crate::packet::feed::Feed;
@@ -38,19 +41,24 @@ use crate::packet::figures::ExtensionTally;
 use crate::packet::host::{Packet, Shape, SimulatedHost};
 use crate::packet::observe::watch::{Watched, Watcher};
 use crate::packet::outcome::Outcome;
+use crate::packet::point::ANY_RATE;
+use crate::packet::replay::TraceTally;
+use crate::packet::replications::combined;
 use crate::packet::run::{GrowthRule, Judged, Precision, Replication, Start, Traced};
 use crate::packet::service::ServiceDistribution;
 use crate::packet::system::{Finished, System};
+use busiest::busiest;
 use checked::{CheckedArrivals, CheckedCosts, CheckedPolicy, CheckedService, Faults};
 use core::ops::ControlFlow;
 use event::EventWatcher;
 use std::sync::Arc;
 use warmcore_costs::CostModel;
-use warmcore_policy::dispatch::{ClassQueues, Layout, PacketQueues, QueueLimit, QueueRules, Waiting};
+use warmcore_policy::dispatch::{Layout, PacketQueues, QueueLimit, QueueRules, Waiting};
 use warmcore_policy::{Policy, Queues};
 use warmcore_scenario::{Effects, Extensions, Parallelism, RunLength, Scheduling};
-use warmcore_units::{Fault, Nanos};
+use warmcore_units::Fault;
 use warmcore_workload::{Arrivals, ClosedLoop, Key, TimeFactors};
+use work::{Recorded, WorkRecorder};
 
 /// A host to simulate: `P` chooses processors, `C` says what packets cost, `W` holds those that wait, and `S` says how
 /// service times vary.
@@ -69,8 +77,16 @@ pub struct Simulation<P, C, W = PacketQueues<Packet>, S = TimeFactors> {
     limit: Option<QueueLimit>,
     classes: Vec<u32>,
     closed: Option<ClosedLoop>,
+    /// The streams' shares of the packets; empty if they are not known.
+    shares: Vec<f64>,
+    start: Start,
+    /// Packets to find the capacity with; `None` for as many as the host needs.
+    capacity_packets: Option<u64>,
     queues: MakeQueues<W>,
 }
+
+/// Packets of a run that shows the work of each server, at least.
+const WORK_PACKETS: u64 = 80_000;
 
 /// Makes the queues for a layout, of which the policy says how many there are.
 type MakeQueues<W> = Arc<dyn Fn(&Layout, Queues) -> W + Send + Sync>;
@@ -115,103 +131,15 @@ impl<P: Policy, C: CostModel> Simulation<P, C> {
             limit: None,
             classes: Vec::new(),
             closed: None,
+            shares: Vec::new(),
+            start: Start::default(),
+            capacity_packets: None,
             queues: Arc::new(PacketQueues::new),
         }
     }
 }
 
 impl<P: Policy, C: CostModel, W: Waiting<Job = Packet>, S: ServiceDistribution> Simulation<P, C, W, S> {
-    /// Packets wait in `Q` instead. It must provide the queues that the policy asks for:
-    /// [`StreamQueue`](warmcore_policy::dispatch::StreamQueue) has a common one only.
-    #[must_use]
-    pub fn queues<Q: Waiting<Job = Packet> + 'static>(self) -> Simulation<P, C, Q, S> {
-        let plain = Self { limit: None, classes: Vec::new(), ..self };
-        plain.with(Arc::new(Q::new), |service| service)
-    }
-
-    /// Packets wait in queues with these rules: a limit, beyond which they are lost, and classes, the most urgent of which
-    /// comes first. The outcome's [`ExtensionFigures`](crate::packet::ExtensionFigures) say what is lost, and how long each
-    /// class takes.
-    #[must_use]
-    pub fn queue_rules(self, rules: QueueRules) -> Simulation<P, C, ClassQueues<Packet>, S> {
-        let QueueRules { limit, classes } = rules;
-        let classes = classes.to_vec();
-        let ruled = Self { limit, classes: classes.clone(), ..self };
-        let make = move |layout: &Layout, queues| {
-            ClassQueues::with_rules(layout, queues, &QueueRules { limit, classes: &classes })
-        };
-        ruled.with(Arc::new(make), |service| service)
-    }
-
-    /// Each stream is a client of a closed loop, in addition to the arrivals that are given to a run. Without any, give it
-    /// [`Silence`](warmcore_workload::Silence).
-    #[must_use]
-    pub fn closed(self, closed: ClosedLoop) -> Self {
-        Self { closed: Some(closed), ..self }
-    }
-
-    /// Service times vary as `service` says.
-    #[must_use]
-    pub fn service<T: ServiceDistribution>(self, service: T) -> Simulation<P, C, W, T> {
-        let queues = self.queues.clone();
-        self.with(queues, |_| service)
-    }
-
-    /// How processing is made parallel, and how threads and memory are organised. Under IPS give
-    /// [`queues`](Self::queues)`::<StackQueues<Packet>>()` too. Its `policy` is not used, except that the
-    /// order of a global pool of threads depends on it.
-    #[must_use]
-    pub fn scheduling(self, scheduling: Scheduling) -> Self {
-        Self { scheduling, ..self }
-    }
-
-    /// Costs beside those of the model.
-    #[must_use]
-    pub fn effects(self, effects: Effects) -> Self {
-        Self { effects, ..self }
-    }
-
-    /// The speed of each processor, 1 without this.
-    #[must_use]
-    pub fn speeds(self, speeds: impl Into<Vec<f64>>) -> Self {
-        Self { speeds: speeds.into(), ..self }
-    }
-
-    /// The seed of every random choice, 1 without this.
-    #[must_use]
-    pub fn seed(self, seed: u64) -> Self {
-        Self { key: Key { seed, ..self.key }, ..self }
-    }
-
-    /// Names the random numbers of the runs that follow.
-    pub fn set_key(&mut self, key: Key) {
-        self.key = key;
-    }
-
-    /// The name of the random numbers, for several points or replications with one seed.
-    #[must_use]
-    pub fn with_key(self, key: Key) -> Self {
-        Self { key, ..self }
-    }
-
-    /// A run ends when the half-width of the mean delay is at most this fraction of the mean: 0.005 without this.
-    #[must_use]
-    pub fn precision(self, relative: f64) -> Self {
-        Self { precision: Precision { relative, ..self.precision }, ..self }
-    }
-
-    /// A run ends after this many packets at the latest: 20 million without this.
-    #[must_use]
-    pub fn max_packets(self, max_packets: u64) -> Self {
-        Self { precision: Precision { max_packets, ..self.precision }, ..self }
-    }
-
-    /// The exact mean time between packets, where it is known: as a control variate it narrows the interval of the delay.
-    #[must_use]
-    pub fn mean_gap(self, mean_gap: Nanos) -> Self {
-        Self { precision: Precision { mean_gap: Some(mean_gap), ..self.precision }, ..self }
-    }
-
     /// The name of the random numbers that the policy and the service times draw. Arrivals drawn with it have streams of
     /// their own.
     #[must_use]
@@ -225,11 +153,34 @@ impl<P: Policy, C: CostModel, W: Waiting<Job = Packet>, S: ServiceDistribution> 
     /// # Errors
     /// If a setting or an answer of a model is impossible.
     pub fn run(&self, arrivals: &mut dyn Arrivals) -> Result<Outcome, SimulationError> {
-        let growth = if self.extensions().are_bounded() { GrowthRule::Impossible } else { GrowthRule::Stop };
-        Ok(self.replicate(arrivals, self.precision, growth)?.outcome)
+        Ok(self.replication(arrivals, self.precision, GrowthRule::Stop)?.outcome)
     }
 
-    fn replicate(
+    /// As [`run`](Self::run), for this many independent replications, which are averaged. `arrivals` gives those of each, from
+    /// its key, whose number counts from that of [`key`](Self::key) on.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run), if there are no replications, and of `arrivals`.
+    pub fn replicate<E: From<SimulationError>>(
+        &mut self,
+        replications: u32,
+        mut arrivals: impl FnMut(Key) -> Result<Box<dyn Arrivals>, E>,
+    ) -> Result<Outcome, E> {
+        let (key, precision) = (self.key, self.precision);
+        // Averaged together, they are more precise than one alone by the square root of their number.
+        let each = Precision { relative: precision.relative * f64::from(replications).sqrt(), ..precision };
+        let mut replication = |number: u64| -> Result<Replication, E> {
+            self.key = Key { replication: key.replication + number, ..key };
+            Ok(self.replication(&mut *arrivals(self.key)?, each, GrowthRule::Stop)?)
+        };
+        let runs = (0..replications.into()).map(&mut replication).collect::<Result<Vec<_>, E>>();
+        self.key = key;
+        let fault = || SimulationError::Setting(Fault::new("replications", 0, "at least 1"));
+        Ok(combined(runs?, precision.relative).ok_or_else(fault)?)
+    }
+
+    /// One run. Where queues cannot grow for ever, `growth` does not matter.
+    fn replication(
         &self,
         arrivals: &mut dyn Arrivals,
         precision: Precision,
@@ -241,8 +192,8 @@ impl<P: Policy, C: CostModel, W: Waiting<Job = Packet>, S: ServiceDistribution> 
             shape: self.shape,
             feed: Feed::new(&mut arrivals),
             precision: precision.for_extensions(&self.extensions()),
-            growth,
-            start: Start { settled: self.shape.settled(), warmup: None },
+            growth: if self.extensions().are_bounded() { GrowthRule::Impossible } else { growth },
+            start: self.start.for_shape(self.shape),
             // Queues of one's own may be limited too.
             extra: ExtensionTally::new(
                 self.limit.is_some() || W::LIMITED && self.classes.is_empty(),
@@ -252,20 +203,58 @@ impl<P: Policy, C: CostModel, W: Waiting<Job = Packet>, S: ServiceDistribution> 
         self.perform(judged, &faults)
     }
 
-    /// The highest rate that the host keeps up with, for packets like those of `arrivals`, whose times are ignored. It is
-    /// what the host processes when it is never idle; if streams have unequal rates and processors of their own, the
-    /// busiest processor keeps up with less.
+    /// The highest rate that the host keeps up with, for packets like those of `arrivals`. Of their times only the pattern
+    /// matters.
     ///
     /// # Errors
     /// As [`run`](Self::run).
     pub fn capacity(&self, arrivals: &mut dyn Arrivals) -> Result<Capacity, SimulationError> {
+        Ok(self.bound(arrivals)?.capacity)
+    }
+
+    /// As [`capacity`](Self::capacity), with what sets it. Where packets wait in a common queue, the host is offered more than
+    /// it can process, so that it is never idle. Where they wait for certain processors or stacks, the busiest one may keep up
+    /// with less than all together: [rates are tried](self) until its time in service is all time. The half-width holds whichever
+    /// is the busiest; it is infinite if queues are limited, since none grows for ever then.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn bound(&self, arrivals: &mut dyn Arrivals) -> Result<Bound, SimulationError> {
         let faults = Faults::default();
         let mut arrivals = CheckedArrivals::new(arrivals, self.shape.streams, &faults);
-        let saturated =
-            Saturated { shape: self.shape, feed: Feed::new(&mut arrivals), packets: wanted(self.shape) };
+        let packets = self.capacity_packets.unwrap_or_else(|| wanted(self.shape));
         // Clients would wait: what the host can do does not depend on them.
-        let open = Extensions { closed: None, ..self.extensions() };
-        self.perform_with(open, saturated, &faults)
+        let open = || Extensions { closed: None, ..self.extensions() };
+        let has_servers = P::QUEUES == Queues::PerProcessor || W::HOLDS_STACK;
+        if !has_servers || open().are_bounded() {
+            let saturated = Saturated { shape: self.shape, feed: Feed::new(&mut arrivals), packets };
+            let capacity = self.perform_with(open(), saturated, &faults)?;
+            let known = if has_servers { capacity.unknown() } else { capacity };
+            return Ok(Bound { capacity: known, all: capacity.rate, busiest: None });
+        }
+        let recorded = Recorded::new(&mut arrivals, Saturated::offered(self.shape, packets));
+        let mut again = recorded.at(ANY_RATE, u64::MAX);
+        let saturated = Saturated { shape: self.shape, feed: Feed::new(&mut again), packets };
+        let capacity = self.perform_with(open(), saturated, &faults)?;
+        let work_at = |rate| {
+            let mut again = recorded.at(rate, packets.max(WORK_PACKETS));
+            self.perform_with(open(), WorkRecorder { feed: Feed::new(&mut again) }, &faults)
+        };
+        let busiest = busiest(work_at, &self.shares, capacity.rate.mean)?;
+        Ok(Bound::with(capacity, busiest))
+    }
+
+    /// Simulates all of the `arrivals`, which are so many `packets`. Another run would be the same, and nothing shows how much other
+    /// arrivals would differ: so no packet is left out as warm-up, and no figure has an interval.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn replay(&self, arrivals: &mut dyn Arrivals, packets: u64) -> Result<Outcome, SimulationError> {
+        let mut all = TraceTally::new(self.shape);
+        self.trace(arrivals, u64::MAX, &mut |finished| all.push(&finished))?;
+        let outcome = all.outcome(self.shape.processors);
+        let is_limited = self.limit.is_some() || W::LIMITED && self.classes.is_empty();
+        Ok(if is_limited { outcome.with_lost_of(packets) } else { outcome })
     }
 
     /// Simulates until `packets` are finished or no more arrive, and calls `see` with each finished packet.
@@ -289,9 +278,7 @@ impl<P: Policy, C: CostModel, W: Waiting<Job = Packet>, S: ServiceDistribution> 
     /// # Errors
     /// As [`run`](Self::run).
     pub fn fixed_run(&self, arrivals: &mut dyn Arrivals, packets: u64) -> Result<FixedRun, SimulationError> {
-        let growth =
-            if self.extensions().are_bounded() { GrowthRule::Impossible } else { GrowthRule::Continue };
-        let run = self.replicate(arrivals, self.precision.fixed_length(packets), growth)?;
+        let run = self.replication(arrivals, self.precision.fixed_length(packets), GrowthRule::Continue)?;
         Ok(FixedRun { outcome: run.outcome, grows: run.grows })
     }
 
@@ -363,26 +350,5 @@ impl<P: Policy, C: CostModel, W: Waiting<Job = Packet>, S: ServiceDistribution> 
             System::<_, W, Own<CheckedCosts<C>, CheckedService<S>>>::new(policy, waiting, &host, service);
         let output = task.run(system);
         faults.first().map_or(Ok(output), |fault| Err(SimulationError::Model(fault)))
-    }
-
-    fn with<Q, T>(self, queues: MakeQueues<Q>, change: impl FnOnce(S) -> T) -> Simulation<P, C, Q, T> {
-        let Self { shape, policy, costs, service, scheduling, effects, speeds, key, .. } = self;
-        let Self { precision, limit, classes, closed, .. } = self;
-        let service = change(service);
-        Simulation {
-            shape,
-            policy,
-            costs,
-            service,
-            scheduling,
-            effects,
-            speeds,
-            key,
-            precision,
-            limit,
-            classes,
-            closed,
-            queues,
-        }
     }
 }

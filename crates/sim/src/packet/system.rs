@@ -14,7 +14,7 @@ use warmcore_policy::dispatch::waiting::AHEAD;
 use warmcore_policy::dispatch::{Arrived, Change, Dispatcher, Next, Waiting};
 use warmcore_policy::{Policy, ThreadPool};
 use warmcore_scenario::Organisation;
-use warmcore_units::{CpuId, Nanos, ThreadId};
+use warmcore_units::{CpuId, Nanos, StackId, ThreadId};
 use warmcore_workload::arrivals::Direction;
 use warmcore_workload::random::Random;
 use warmcore_workload::{Arrival, Purpose};
@@ -35,17 +35,26 @@ pub struct Finished {
 }
 
 impl Finished {
-    /// From arrival to the end of service: the "packet delay" of Salehi 1994.
+    /// From arrival to the end of service: the "packet delay" of Salehi 1994. Never below zero.
     #[must_use]
+    #[inline]
     pub fn delay(&self) -> Nanos {
-        self.ended - self.packet.arrived
+        between(self.packet.arrived, self.ended)
     }
 
-    /// The time in service.
+    /// The time in service. Never below zero.
     #[must_use]
+    #[inline]
     pub fn service(&self) -> Nanos {
-        self.ended - self.started
+        between(self.started, self.ended)
     }
+}
+
+/// The time from `from` to `to`. An end is rounded down to the [clock](on_clock) of completions, which for a packet that costs
+/// nothing may lie before its arrival.
+#[inline(always)]
+const fn between(from: Nanos, to: Nanos) -> Nanos {
+    if to.0 > from.0 { Nanos(to.0 - from.0) } else { Nanos::ZERO }
 }
 
 /// The state of a simulated host. `P` chooses processors, `W` holds the waiting packets, and `F` says which
@@ -143,6 +152,11 @@ impl<'a, P: Policy, W: Waiting<Job = Packet>, F: ModelFeatures> System<'a, P, W,
     #[inline]
     pub const fn present(&self) -> u64 {
         self.present
+    }
+
+    /// The stack that `packet` visits on `cpu`.
+    pub(super) fn stack(&self, packet: &Packet, cpu: CpuId) -> StackId {
+        self.dispatcher.stack(packet, cpu)
     }
 
     /// Reads what is kept of the streams of `ahead`, so that it is in the processor's cache when they arrive. Returns

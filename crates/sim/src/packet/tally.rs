@@ -1,5 +1,6 @@
 //! Statistics over the packets finished so far.
 
+use crate::packet::by_stream::StreamTally;
 use crate::packet::figures::ExtensionFigures;
 use crate::packet::host::Shape;
 use crate::packet::outcome::{DelayQuantiles, Ended, Fairness, Outcome, nanos};
@@ -56,8 +57,7 @@ pub(super) struct Tally {
     packets: BatchMeans<3>,
     delays: Quantiles,
     backlog: Backlog,
-    /// By stream: packets, and the sum of their delays.
-    streams: Vec<(u64, f64)>,
+    streams: StreamTally,
     situations: [u64; Situation::COUNT],
     /// When the packet arrived that was entered last.
     last_arrival: f64,
@@ -75,7 +75,7 @@ impl Tally {
             packets: BatchMeans::default().with_warmup(warmup),
             delays: Quantiles::default(),
             backlog: Backlog::default(),
-            streams: vec![(0, 0.0); shape.streams as usize],
+            streams: StreamTally::new(shape, warmup),
             situations: [0; Situation::COUNT],
             last_arrival: 0.0,
             now: Nanos::ZERO,
@@ -93,7 +93,7 @@ impl Tally {
     /// Reads what is kept of the streams of `ahead`, so that it is in the processor's cache when they are finished.
     /// Returns something that depends on it.
     pub(super) fn touch(&self, ahead: &[Arrival]) -> u32 {
-        ahead.iter().fold(0, |sum, arrival| sum ^ self.streams[arrival.stream.index()].0 as u32)
+        ahead.iter().fold(0, |sum, arrival| sum ^ self.streams.touch(arrival.stream.index()))
     }
 
     /// Makes sure that the next read happens no later than when `packets` have been recorded in all.
@@ -123,11 +123,10 @@ impl Tally {
         self.last_arrival = last;
         self.delays.extend(entries.iter().map(|entry| entry.delay));
         for entry in entries {
-            let (packets, delays) = &mut self.streams[entry.stream as usize];
-            *packets += 1;
-            *delays += entry.delay;
+            self.streams.push(entry.stream, entry.delay);
             self.situations[usize::from(entry.situation)] += 1;
         }
+        self.streams.reached(self.packets.observations());
     }
 
     /// Enters packets whose times are known before they are finished. The work that is left then amounts to
@@ -174,8 +173,8 @@ impl Tally {
             delay: nanos(self.delay(mean_gap)),
             service: nanos(steady.intervals[SERVICE]),
             quantiles: DelayQuantiles::from_fn(|p| self.delays.quantile(p, steady.warmup)),
-            fairness: Fairness::among(&self.streams),
-            utilisation: Estimate::new(busy.mean / self.processors, busy.half_width / self.processors),
+            fairness: self.streams.fairness(steady.warmup),
+            utilisation: utilisation(busy, self.processors),
             throughput: PerSecond(packets as f64 / self.now.secs()),
             situations: self.situations,
             warmup: steady.warmup,
@@ -186,9 +185,16 @@ impl Tally {
     }
 }
 
+/// What is `busy` of the `processors`. It is the work of packets over the time in which they arrived. If more arrives than is
+/// processed, some of that work is not done yet: no processor is busy for more than all of its time.
+fn utilisation(busy: Interval, processors: f64) -> Estimate<f64> {
+    Estimate::new((busy.mean / processors).min(1.0), busy.half_width / processors)
+}
+
 impl Fairness {
-    pub(super) fn among(streams: &[(u64, f64)]) -> Self {
-        match fairness::among(streams.iter().copied()) {
+    /// Among streams, each with the number of its packets and the sum of their delays.
+    pub(super) fn among(streams: impl IntoIterator<Item = (u64, f64)>) -> Self {
+        match fairness::among(streams) {
             Some(among) => {
                 Self { jain: among.jain, least: Nanos(among.least), greatest: Nanos(among.greatest) }
             }

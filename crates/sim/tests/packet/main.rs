@@ -10,6 +10,7 @@
 //! | [`invariants`] | properties that hold whatever the costs are |
 //! | [`extensions`] | queueing theory: service times that vary, limits, priorities, closed loops, speeds |
 //! | [`own`] | models of one's own, through the front door |
+//! | [`own_capacity`] | what models of one's own keep up with, as the named ones and in theory |
 //! | [`limit`] | the highest rate within a limit of the delay, in theory |
 //! | [`observed`] | what is observed besides: quantiles, streams, time series, events |
 //! | [`settled`] | the event queue, packet by packet, of hosts that need none |
@@ -27,6 +28,7 @@ mod machines;
 mod observed;
 mod oracle;
 mod own;
+mod own_capacity;
 mod recursion;
 mod scale;
 mod settled;

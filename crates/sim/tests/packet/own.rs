@@ -268,3 +268,47 @@ fn a_closed_loop_of_ones_own_sends_what_it_was_answered() {
         .unwrap();
     assert_eq!(finished, [(0, 150.0), (1, 250.0), (0, 350.0), (1, 450.0), (0, 550.0)]);
 }
+
+#[test]
+fn replications_and_a_warm_up_of_ones_own() {
+    let mut simulation = Simulation::new(Shape::square(4), First, ConstantCost(Nanos(1_000.0)))
+        .service(exponential())
+        .seed(28)
+        .precision(0.02)
+        .warmup_packets(30_000);
+    let mut keys = Vec::new();
+    let outcome = simulation.replicate(3, |key| -> Result<Box<dyn Arrivals>, SimulationError> {
+        keys.push(key.replication);
+        Ok(Box::new(Poisson::new(PerSecond(3.2e6), 4, key).unwrap()))
+    });
+    let outcome = outcome.unwrap();
+    let exact = wait_mmc(4, 3.2, 1_000.0) + 1_000.0;
+    assert!((outcome.delay.mean.0 - exact).abs() < 3.0 * outcome.delay.half(), "{:?} {exact}", outcome.delay);
+    assert_eq!((keys, outcome.ended), (vec![0, 1, 2], Ended::Precise));
+    // Of each run at least as many are left out, and as many are measured.
+    assert!(outcome.warmup >= 90_000 && outcome.packets >= 180_000, "{outcome:?}");
+    let mut none = Simulation::new(Shape::square(1), First, ConstantCost(Nanos(1.0)));
+    let none = none.replicate(0, |_| -> Result<Box<dyn Arrivals>, SimulationError> { Ok(Box::new(Silence)) });
+    assert!(matches!(none, Err(SimulationError::Setting(fault)) if fault.field == "replications"));
+}
+
+/// Ends of service are rounded down to the clock, which does not make a delay negative.
+#[test]
+fn what_costs_nothing_has_no_delay() {
+    let simulation = Simulation::new(Shape::square(2), First, ConstantCost(Nanos::ZERO)).max_packets(60_000);
+    let mut arrivals = Poisson::new(PerSecond(1e4), 2, simulation.key()).unwrap();
+    let outcome = simulation.run(&mut arrivals).unwrap();
+    let times =
+        [outcome.delay.mean, outcome.service.mean, outcome.fairness.least, outcome.quantiles.p50.mean];
+    assert!(times.iter().all(|time| (0.0..1e-3).contains(&time.0)), "{times:?}");
+}
+
+/// What arrives just above the capacity is more work than processors do.
+#[test]
+fn no_processor_is_busy_for_more_than_all_of_its_time() {
+    let simulation =
+        Simulation::new(Shape::square(2), First, ConstantCost(Nanos(1_000.0))).max_packets(200_000);
+    let mut arrivals = Poisson::new(PerSecond(2.01e6), 2, simulation.key()).unwrap();
+    let outcome = simulation.run(&mut arrivals).unwrap();
+    assert!(outcome.utilisation.mean > 0.99 && outcome.utilisation.mean <= 1.0, "{outcome:?}");
+}

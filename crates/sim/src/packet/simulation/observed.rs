@@ -21,7 +21,7 @@ impl<P: Policy, C: CostModel, W: Waiting<Job = Packet>, S: ServiceDistribution> 
         wanted.check(&self.limits(recorded)).map_err(SimulationError::Setting)
     }
 
-    /// Repeats the run that `result` came from, with the same `arrivals` from their start, and observes what is `wanted`. Of a
+    /// Repeats the single run that `result` came from, with the same `arrivals` from their start, and observes what is `wanted`. Of a
     /// result without an outcome, which is that of a saturated host, only the time series is given.
     ///
     /// # Errors
@@ -36,7 +36,7 @@ impl<P: Policy, C: CostModel, W: Waiting<Job = Packet>, S: ServiceDistribution> 
         wanted.check(&limits).map_err(SimulationError::Setting)?;
         let (shown, extent) = match &result.outcome {
             Some(outcome) => (wanted.clone(), RunExtent { packets: outcome.packets, warmup: outcome.warmup }),
-            None => wanted.of_saturated(self.shape.settled(), limits.max_packets),
+            None => wanted.of_saturated(self.start.for_shape(self.shape).settled, limits.max_packets),
         };
         shown.check_windows(result.rate, &[extent]).map_err(SimulationError::Setting)?;
         let mut run = Run::new(&shown, self.shape, extent, 0, 1);
@@ -67,7 +67,7 @@ impl<P: Policy, C: CostModel, W: Waiting<Job = Packet>, S: ServiceDistribution> 
         RunLimits {
             replications: 1,
             max_packets: self.precision.max_packets,
-            warmup_packets: 0,
+            warmup_packets: self.start.warmup.unwrap_or(0),
             are_short: false,
             is_trace,
         }

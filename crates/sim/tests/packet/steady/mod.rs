@@ -1,6 +1,7 @@
 //! The verdict on a point: saturated, near its capacity, as precise as asked for, or not known.
 
 mod coverage;
+mod stopping;
 
 use rayon::prelude::*;
 use warmcore_costs::Profile;
