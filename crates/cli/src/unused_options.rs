@@ -5,7 +5,9 @@ use crate::args::given::Given;
 use crate::flags;
 use crate::misuse::misuse;
 use std::borrow::Cow;
+use toml::{Table, Value};
 use warmcore_runtime::from_scenario::weighs_costs;
+use warmcore_scenario::grid::LOAD;
 use warmcore_scenario::{DriverKind, Mode, PacketScenario, Process, Unused};
 
 /// Refuses `option` if it `is_given`.
@@ -49,6 +51,42 @@ pub(crate) fn check_unused(given: &Given, unused: &[Unused]) -> miette::Result<(
         let is_given = given.has(&option);
         refuse(option, is_given, unused.reason)
     })
+}
+
+/// Refuses the first of the `given` options all of whose fields in the `scenario` are `varied`.
+pub(crate) fn check_varied(given: &Given, scenario: &Table, varied: &[&str]) -> miette::Result<()> {
+    // A load is another way to say the rate.
+    let varied: Vec<&str> =
+        varied.iter().map(|&field| if field == LOAD { "rate_per_s" } else { field }).collect();
+    let mut fields: Vec<String> = varied.iter().map(|&field| field.to_owned()).collect();
+    scenario.iter().for_each(|(name, value)| leaves(name, value, &mut fields));
+    let is_varied = |field: &str| {
+        varied
+            .iter()
+            .any(|of| field.strip_prefix(of).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')))
+    };
+    fields.iter().filter(|field| is_varied(field)).try_for_each(|field| {
+        let option = flags::flag(field);
+        let sets_others = fields.iter().any(|other| flags::flag(other) == option && !is_varied(other));
+        let is_unused = given.has(&option) && !sets_others;
+        refuse(option, is_unused, &format!("`{field}` is varied"))
+    })
+}
+
+/// Adds the dotted paths of what is in `value`, which is at `path`.
+fn leaves(path: &str, value: &Value, found: &mut Vec<String>) {
+    match value {
+        Value::Table(table) => {
+            table.iter().for_each(|(name, value)| leaves(&format!("{path}.{name}"), value, found));
+        }
+        Value::Array(array) => {
+            array
+                .iter()
+                .enumerate()
+                .for_each(|(place, value)| leaves(&format!("{path}.{place}"), value, found));
+        }
+        _ => found.push(path.to_owned()),
+    }
 }
 
 /// Refuses what describes packets, where peers send them.

@@ -33,6 +33,8 @@ pub(crate) enum Class {
     Sweep,
     /// A data set.
     DataSet,
+    /// A scheduler.
+    Scheduler,
     /// Anything else.
     Other,
 }
@@ -58,6 +60,7 @@ impl Class {
             Self::Traffic => "TrafficError",
             Self::Sweep => "SweepError",
             Self::DataSet => "DataSetError",
+            Self::Scheduler => "SchedulerError",
             Self::Other => "Error",
         }
     }

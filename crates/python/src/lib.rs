@@ -60,7 +60,7 @@ mod _native {
     #[pymodule_export]
     use super::simulate::{simulate, simulate_with};
     #[pymodule_export]
-    use super::sweep::{DataSet, OwnRow, Plan, grid, grid_row, grid_table, manifest};
+    use super::sweep::{DataSet, OwnRow, Plan, grid_row, grid_table, manifest, scheduler_address};
     #[pymodule_export]
     use super::table::Table;
 

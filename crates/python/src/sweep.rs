@@ -5,17 +5,17 @@ mod own;
 pub(crate) use own::{OwnRow, grid_row, grid_table};
 
 use crate::failure::{Class, Complaint, Failure};
-use crate::interruptible::on_threads;
+use crate::interruptible::{interruptible, on_threads};
 use pyo3::prelude::*;
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use warmcore_record::DataSet as Written;
-use warmcore_record::dataset::{Begin, DataSetError, Row, inspect};
-use warmcore_scenario::document::{self, DocumentError};
+use warmcore_record::dataset::{Begin, DataSetError, Row};
+use warmcore_scenario::document::{self, Checked as _, DocumentError};
 use warmcore_scenario::grid::{AnyScenario, Axis, Grid};
 use warmcore_study::grid::order::order;
-use warmcore_study::grid::{Plan as Checked, PlanError, PointFailed};
+use warmcore_study::grid::{Plan as Checked, PlanError, PointFailed, inspect};
 use warmcore_units::Fault;
 
 impl From<PlanError> for Failure {
@@ -29,6 +29,7 @@ impl From<PlanError> for Failure {
                     (Some("partition_by".to_owned()), Some(format!("one of {known}; not {field}")));
                 Self::Unusable(Class::Sweep, Complaint { message, field, expected, ..Complaint::default() })
             }
+            PlanError::Interrupted => Self::Interrupted(None),
             PlanError::Text(error) => Self::Broken(error.to_string()),
         }
     }
@@ -47,37 +48,59 @@ impl From<PointFailed> for Failure {
 impl From<DataSetError> for Failure {
     fn from(error: DataSetError) -> Self {
         // The command line's options are arguments here.
+        let words = [("--force", "overwrite=True"), ("--resume", "resume=True"), ("with --out", "with out=")];
         let message =
-            error.to_string().replace("--force", "overwrite=True").replace("--resume", "resume=True");
+            words.iter().fold(error.to_string(), |text, (option, argument)| text.replace(option, argument));
         Self::plain(Class::DataSet, message)
     }
 }
 
-/// The TOML of the grid of a JSON `scenario` along `axes`: each has its fields, and a JSON list with a row of values for each
-/// of its points.
+/// What a document can hold.
+const UNFIT: &str = "a number below 2^63, a text, true or false, a list or a table";
+
+/// A JSON value as a document has it. `path` names it if that cannot be.
+fn value(path: &str, json: serde_json::Value) -> Result<toml::Value, Fault> {
+    use serde_json::Value as Json;
+    let below = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
+    Ok(match json {
+        Json::Bool(flag) => flag.into(),
+        Json::String(text) => text.into(),
+        Json::Number(number) => match (number.as_i64(), number.as_f64()) {
+            (Some(whole), _) => whole.into(),
+            (None, Some(quantity)) if number.is_f64() => quantity.into(),
+            _ => return Err(Fault::new(path, number, UNFIT)),
+        },
+        Json::Array(items) => {
+            let item = |(place, item): (usize, Json)| value(&below(&place.to_string()), item);
+            toml::Value::Array(items.into_iter().enumerate().map(item).collect::<Result<_, _>>()?)
+        }
+        Json::Object(fields) => {
+            let field = |(name, field): (String, Json)| Ok((name.clone(), value(&below(&name), field)?));
+            toml::Value::Table(fields.into_iter().map(field).collect::<Result<_, Fault>>()?)
+        }
+        Json::Null => return Err(Fault::new(path, "missing", UNFIT)),
+    })
+}
+
+/// The values of an axis along `fields`, in a JSON list. One field alone has its values, several have a list for each point.
+fn axis(fields: Vec<String>, values: &str) -> Result<Axis, Failure> {
+    let path = fields.join(", ");
+    let values: Vec<serde_json::Value> = serde_json::from_str(values).map_err(broken)?;
+    let values = values.into_iter().map(|one| value(&path, one)).collect::<Result<_, _>>()?;
+    Ok(match <[String; 1]>::try_from(fields) {
+        Ok([field]) => Axis { field: Some(field), values, ..Axis::default() },
+        Err(fields) => Axis { fields, values, ..Axis::default() },
+    })
+}
+
+/// The address of a Dask scheduler, as its library takes it.
 #[pyfunction]
-pub(crate) fn grid(model: &str, scenario: &str, axes: Vec<(Vec<String>, String)>) -> PyResult<String> {
-    let model = toml::Value::String(model.to_owned()).try_into().map_err(broken)?;
-    let scenario: serde_json::Value = serde_json::from_str(scenario).map_err(broken)?;
-    let table = toml::Table::try_from(&scenario).map_err(broken)?;
-    let axis = |(fields, rows): (Vec<String>, String)| -> Result<Axis, Failure> {
-        let rows: Vec<Vec<serde_json::Value>> = serde_json::from_str(&rows).map_err(broken)?;
-        let value = |value: serde_json::Value| {
-            let field = fields.join(", ");
-            let unfit = |_| {
-                Failure::from(Fault::new(&field, &value, "a number below 2^63, a text, a list or a table"))
-            };
-            toml::Value::try_from(&value).map_err(unfit)
-        };
-        let rows: Vec<Vec<toml::Value>> =
-            rows.into_iter().map(|row| row.into_iter().map(value).collect()).collect::<Result<_, _>>()?;
-        Ok(match &fields[..] {
-            [field] => Axis::new(field, rows.into_iter().flatten()),
-            _ => Axis::zipped(fields.clone(), rows),
-        })
+pub(crate) fn scheduler_address(address: &str) -> PyResult<String> {
+    let refused = |fault: Fault| {
+        let expected = format!("\"local\", a Dask client, or {}", fault.expected);
+        Failure::Unusable(Class::Scheduler, Fault { expected, ..fault }.into())
     };
-    let axes = axes.into_iter().map(axis).collect::<Result<_, _>>()?;
-    Ok(toml::to_string(&Grid::new(model, table, axes)).map_err(broken)?)
+    Ok(warmcore_study::grid::scheduler_address(address).map_err(refused)?)
 }
 
 fn broken(error: impl ToString) -> Failure {
@@ -97,7 +120,7 @@ impl Plan {
     #[new]
     #[pyo3(signature = (text = None, path = None, checked = false))]
     fn new(py: Python<'_>, text: Option<&str>, path: Option<PathBuf>, checked: bool) -> PyResult<Self> {
-        let plan = py.detach(|| {
+        Self::made(py, |stop| {
             let grid: Grid = match (text, path) {
                 (Some(text), None) => document::parse(text, "grid.toml".as_ref()).map_err(unfit)?,
                 (_, Some(path)) => document::read(&path).map_err(unfit)?,
@@ -105,9 +128,29 @@ impl Plan {
                     return Err(Failure::plain(Class::Scenario, "neither a text nor a path is given"));
                 }
             };
-            on_threads(|| Ok(if checked { Checked::unchecked(grid) } else { Checked::new(grid) }?))
-        });
-        Ok(Self { plan: plan?, stop: AtomicBool::new(false) })
+            Ok(if checked { Checked::unchecked(grid) } else { Checked::new_until(grid, stop) }?)
+        })
+    }
+
+    /// The plan of the grid of a JSON `scenario` along `axes`: each has its fields, and a JSON list of values.
+    #[staticmethod]
+    fn along(
+        py: Python<'_>,
+        model: &str,
+        scenario: &str,
+        axes: Vec<(Vec<String>, String)>,
+    ) -> PyResult<Self> {
+        Self::made(py, |stop| {
+            let model = toml::Value::String(model.to_owned()).try_into().map_err(broken)?;
+            let toml::Value::Table(scenario) = value("", serde_json::from_str(scenario).map_err(broken)?)?
+            else {
+                return Err(broken("the scenario is no table"));
+            };
+            let axes = axes.into_iter().map(|(fields, values)| axis(fields, &values));
+            let grid = Grid::new(model, scenario, axes.collect::<Result<_, _>>()?);
+            grid.check().map_err(|fault| grid.named(fault))?;
+            Ok(Checked::new_until(grid, stop)?)
+        })
     }
 
     /// The grid's document, which stands for itself.
@@ -172,6 +215,17 @@ impl Plan {
     }
 }
 
+impl Plan {
+    /// What `make` makes, which Ctrl-C ends.
+    fn made(
+        py: Python<'_>,
+        make: impl FnOnce(&AtomicBool) -> Result<Checked, Failure> + Send,
+    ) -> PyResult<Self> {
+        let plan = interruptible(py, |stop| on_threads(|| make(&stop)))?;
+        Ok(Self { plan, stop: AtomicBool::new(false) })
+    }
+}
+
 fn unfit(error: DocumentError) -> Failure {
     Failure::Unusable(Class::Scenario, Complaint::from(error))
 }
@@ -215,7 +269,13 @@ impl DataSet {
 
     /// The points whose rows are not known, in the order in which to begin them, with the seconds that each may take.
     fn missing(&self, py: Python<'_>, plan: &Plan) -> PyResult<Vec<(u64, f64)>> {
-        self.with(py, |set| on_threads(|| Ok(order(&plan.plan, |index| set.knows(index)))))
+        let points = interruptible(py, |stop| {
+            self.locked(|set| {
+                let known = |index| set.knows(index);
+                on_threads(|| order(&plan.plan, known, &stop).ok_or(Failure::Interrupted(None)))
+            })
+        });
+        Ok(points?)
     }
 
     /// Adds rows by their points' indices.
@@ -256,11 +316,12 @@ impl DataSet {
         py: Python<'_>,
         work: impl FnOnce(&Written) -> Result<T, Failure> + Send,
     ) -> PyResult<T> {
-        let done = py.detach(|| {
-            let set = self.set.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            work(set.as_ref().ok_or_else(|| Failure::plain(Class::DataSet, "the data set is closed"))?)
-        });
-        Ok(done?)
+        Ok(py.detach(|| self.locked(work))?)
+    }
+
+    fn locked<T>(&self, work: impl FnOnce(&Written) -> Result<T, Failure>) -> Result<T, Failure> {
+        let set = self.set.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        work(set.as_ref().ok_or_else(|| Failure::plain(Class::DataSet, "the data set is closed"))?)
     }
 }
 

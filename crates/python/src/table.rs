@@ -2,23 +2,15 @@
 
 use crate::failure::{Class, Failure};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
-use arrow_array::{
-    ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, RecordBatchIterator, StringArray,
-};
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchIterator};
 use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::StreamWriter;
-use arrow_schema::{ArrowError, DataType, Field, Schema};
+use arrow_schema::{ArrowError, DataType, Field};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyType};
 use std::collections::HashMap;
-use std::sync::Arc;
-use warmcore_record::columns::Values;
-use warmcore_record::{Column, Columns};
-
-/// The metadata of a column: its unit's symbol.
-const UNIT: &str = "unit";
-/// The metadata of a column: the column that holds the half-widths of its 95% intervals.
-const HALF_WIDTH: &str = "half_width";
+use warmcore_record::Columns;
+use warmcore_record::columns::arrow::UNIT_KEY;
 
 /// A table. Any library that takes Arrow's C stream reads it without copying: `pyarrow.table(t)`,
 /// `polars.DataFrame(t)`, `duckdb.sql("select * from t")`.
@@ -32,15 +24,9 @@ pub(crate) struct Table {
 
 impl Table {
     /// The table of these `columns`, named and in their units.
+    #[expect(clippy::needless_pass_by_value, reason = "callers make it for this")]
     pub(crate) fn new(columns: Columns) -> Result<Self, Failure> {
-        let names: Vec<String> = columns.columns().iter().map(|column| column.name.clone()).collect();
-        let of = |column: &Column| {
-            let array = array(&column.values);
-            let field = Field::new(&column.name, array.data_type().clone(), true);
-            (field.with_metadata(metadata(column, &names)), array)
-        };
-        let (fields, arrays): (Vec<Field>, Vec<ArrayRef>) = columns.columns().iter().map(of).unzip();
-        let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays);
+        let batch = columns.plain_batch();
         Ok(Self { batch: batch.map_err(|error| Failure::Broken(error.to_string()))? })
     }
 
@@ -87,7 +73,7 @@ impl Table {
     #[getter]
     fn units(&self) -> HashMap<String, String> {
         let schema = self.batch.schema();
-        let unit = |field: &Field| field.metadata().get(UNIT).cloned().unwrap_or_default();
+        let unit = |field: &Field| field.metadata().get(UNIT_KEY).cloned().unwrap_or_default();
         schema.fields().iter().map(|field| (field.name().clone(), unit(field))).collect()
     }
 
@@ -170,27 +156,4 @@ fn cell<'py>(py: Python<'py>, array: &ArrayRef, index: usize) -> PyResult<Option
         DataType::Boolean => array.as_boolean().value(index).into_pyobject(py)?.to_owned().into_any(),
         _ => array.as_string::<i32>().value(index).into_pyobject(py)?.into_any(),
     }))
-}
-
-fn array(values: &Values) -> ArrayRef {
-    match values {
-        Values::Floats(values) => Arc::new(Float64Array::from(values.clone())),
-        Values::Integers(values) => Arc::new(Int64Array::from(values.clone())),
-        Values::Texts(values) => Arc::new(StringArray::from_iter(values)),
-        Values::Flags(values) => Arc::new(BooleanArray::from(values.clone())),
-    }
-}
-
-/// The unit of a column, and which other holds its half-widths: `delay_half_width` those of `mean_delay`.
-fn metadata(column: &Column, names: &[String]) -> HashMap<String, String> {
-    let plain = column.name.strip_prefix("mean_").unwrap_or(&column.name);
-    let half_width = format!("{plain}_half_width");
-    let mut metadata = HashMap::new();
-    if !column.unit.is_empty() {
-        metadata.insert(UNIT.to_owned(), column.unit.clone());
-    }
-    if names.contains(&half_width) {
-        metadata.insert(HALF_WIDTH.to_owned(), half_width);
-    }
-    metadata
 }

@@ -6,19 +6,21 @@ import json
 import os
 import pathlib
 import random
+import shutil
 import signal
 import subprocess
 import sys
 import textwrap
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import distributed
 import pandas
 import polars
 import pyarrow
+import pyarrow.parquet
 import pytest
 import warmcore as wc
 from warmcore import _native
@@ -54,6 +56,9 @@ def test_a_data_set_reaches_other_libraries_with_units(straight: pathlib.Path) -
     assert list(frame["seed"][:50]) == list(range(1, 51)) and frame["mean_delay"].notna().all()
     assert isinstance(swept.to_polars(), polars.DataFrame)
     table = swept.to_arrow()
+    # Any reader of Parquet that knows Arrow has them too.
+    of_file = pyarrow.parquet.read_schema(straight / "part-00000.parquet").field("mean_delay")
+    assert of_file.metadata == {b"unit": b"ns", b"half_width": b"delay_half_width"}
     assert table.schema.field("mean_delay").metadata == {b"unit": b"ns", b"half_width": b"delay_half_width"}
     assert swept.units["arrival_rate"] == "/s"
     # The point alone gives the same figures.
@@ -215,8 +220,142 @@ def test_a_scheduler_that_does_not_answer_is_an_error_within_seconds(tmp_path: p
         wc.sweep(GRID, "dask://127.0.0.1:1", out=tmp_path / "set", timeout=1)
     assert time.monotonic() - began < 15 and error.value.field == "engine"
     assert not (tmp_path / "set").exists()
-    with pytest.raises(wc.SweepError, match='`engine` is "dusk"'):
-        wc.sweep(GRID, "dusk", out=tmp_path / "set")
+
+
+@pytest.mark.parametrize(
+    ("address", "what"), [("dusk", "no scheme"), ("tcp://127.0.0.1", "no port"), ("htp://127.0.0.1:1", "scheme is `htp`")]
+)
+def test_an_address_that_is_none_is_named_before_anything_runs(address: str, what: str, tmp_path: pathlib.Path) -> None:
+    with pytest.raises(wc.SchedulerError, match=what) as error:
+        wc.sweep(GRID, address, out=tmp_path / "set", timeout=600)
+    assert error.value.field == "engine" and "answer" not in str(error.value) and '"local"' in str(error.value)
+    assert not (tmp_path / "set").exists()
+
+
+def test_what_is_no_grid_is_refused_with_the_field_that_is_varied() -> None:
+    wrong: list[tuple[Any, Any, str]] = [
+        (None, {"seed": [1]}, "scenario"),
+        ({}, [("seed", [1])], "axes"),
+        ({}, {5: [1]}, "axes"),
+        ({}, {(): [1]}, "axes"),
+        ({}, {"": [1]}, "axes"),
+        ({}, {"seed": 5}, "seed"),
+        ({}, {"seed": {1, 2}}, "seed"),
+        ({}, {"seed": []}, "seed"),
+        ({}, {"seed": [None]}, "seed"),
+        ({}, {"scheduling.policy": "mru"}, "scheduling.policy"),
+        ({}, {("seed", "processors"): [1]}, "seed, processors"),
+        ({}, {("seed", "processors"): [(1, 2, 3)]}, "seed, processors"),
+        ({"rate_per_s": 1e4}, {"seed": [2**63]}, "seed"),
+        ({"rate_per_s": 1e4}, {"seed": [2**64]}, "seed"),
+        ({"rate_per_s": 1e4, "seed": 2**63}, {"processors": [4]}, "seed"),
+        ({"rate_per_s": 1e4, "traffic": {"streams": 2**63}}, {"processors": [4]}, "traffic.streams"),
+        ({"rate_per_s": 1e4}, {"traffic.streams": [4, 8], "traffic": [{"batch": {"mean": 2}}]}, "traffic"),
+    ]
+    for scenario, axes, field in wrong:
+        with pytest.raises(wc.Error) as error:
+            wc.Grid(scenario, axes)
+        said = str(error.value)
+        assert error.value.field == field and "grid.toml" not in said and "axes.0" not in said, said
+
+
+def test_building_a_large_grid_is_interrupted_within_a_second() -> None:
+    script = """
+        import warmcore as wc
+        wc.Grid(wc.PacketScenario(), {"load": [0.5], "seed": [1]})
+        print("begun", flush=True)
+        wc.Grid(wc.PacketScenario(), {"load": [0.1 + step / 1e4 for step in range(1000)], "seed": range(1, 1001)})
+        print("built", flush=True)
+    """
+    command = [sys.executable, "-c", textwrap.dedent(script)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as building:
+        try:
+            assert building.stdout is not None and building.stderr is not None
+            building.stdout.readline()
+            time.sleep(0.5)
+            building.send_signal(signal.SIGINT)
+            # Some seconds for a busy machine; the checks take longer.
+            assert building.wait(timeout=5) != 0 and "KeyboardInterrupt" in building.stderr.read()
+            assert building.stdout.read() == ""
+        finally:
+            building.kill()
+
+
+def test_a_data_set_that_was_changed_names_the_file(straight: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    def changed(file: str, change: Callable[[pathlib.Path], None]) -> str:
+        out = tmp_path / "set"
+        shutil.rmtree(out, ignore_errors=True)
+        shutil.copytree(straight, out)
+        change(out)
+        with pytest.raises(wc.DataSetError, match=file) as error:
+            wc.open_dataset(out)
+        return str(error.value)
+
+    def manifest(**values: Any) -> Callable[[pathlib.Path], None]:
+        def change(out: pathlib.Path) -> None:
+            path = out / "_manifest.json"
+            path.write_text(json.dumps(json.loads(path.read_text()) | values))
+
+        return change
+
+    written = json.loads((straight / "_manifest.json").read_text())
+    parts, columns = written["parts"], written["columns"]
+    assert "twice" in changed("_manifest.json", manifest(parts=[parts[0], *parts[:-1]]))
+    assert "0 rows, expected 200" in changed("_manifest.json", manifest(parts=[]))
+    assert "expected 199" in changed("_manifest.json", manifest(rows=199))
+    rows = [parts[0] | {"rows": 63}, parts[1] | {"rows": 65}, *parts[2:]]
+    assert "64 rows, the manifest says 63" in changed("part-00000.parquet", manifest(parts=rows))
+    other = [columns[0] | {"name": "policy"}, *columns[1:]]
+    assert "the manifest says `policy`" in changed("part-00000.parquet", manifest(columns=other))
+    more = changed("more.parquet", lambda out: (out / "more.parquet").write_bytes((out / "part-00000.parquet").read_bytes()) and None)
+    assert "does not list it" in more
+    toml = GRID.to_toml().replace("0.5", "0.6")
+    assert "checksum" in changed("_grid.toml", lambda out: (out / "_grid.toml").write_text(toml) and None)
+
+
+def test_rows_of_run_queues_and_clusters_have_the_names_of_simulate(tmp_path: pathlib.Path) -> None:
+    application = {"name": "a", "processes": 3, "work_ms": 500.0, "bursts": {"tail_ms": 5.0}, "ends": {"reschedule": 1.0}}
+    run_queue = wc.RunQueueScenario(runs=2, applications=[application])
+    cluster = wc.ClusterScenario(machine={"nodes": 2, "processors": 1}, microbenchmark={"name": "remote-read"})
+    grids = {"run_queue": (run_queue, {"seed": [1, 2]}), "cluster": (cluster, {"machine.network_cycles": [100, 200]})}
+    #: What a run of a cluster has under no name in ``simulate``.
+    only_rows = {"cost", "handlers", "handler_wait"}
+    for name, (scenario, axes) in grids.items():
+        grid = wc.Grid(scenario, axes)
+        swept = wc.sweep(grid, out=tmp_path / name, progress=False)
+        alone = wc.simulate(grid.scenario(0))
+        row = swept.to_arrow().to_pylist()[0]
+        shared = [column for column in row if column not in {*axes, *only_rows} and not column.endswith("_half_width")]
+        assert len(shared) >= 5 and set(shared) <= set(alone.figures), (shared, list(alone.figures))
+        for column in shared:
+            figure = alone[column]
+            if isinstance(figure, wc.Estimate):
+                assert figure.mean == pytest.approx(row[column]) and figure.unit == swept.units.get(column, ""), column
+
+
+def test_a_sweep_is_drawn_with_units_and_half_widths(straight: pathlib.Path) -> None:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    swept = wc.open_dataset(straight)
+    axes = swept.plot("load", by="scheduling.policy").axes[0]
+    assert axes.get_xlabel() == "load" and axes.get_ylabel() == "mean_delay"
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["mru", "lru"]
+    # A mark for each seed, each with its bar, in seconds.
+    drawn = axes.containers[0]
+    assert len(drawn.lines[0].get_xdata()) == 100 and drawn.has_yerr and drawn.lines[0].get_linestyle() == "None"
+    rows = swept.to_arrow().to_pylist()
+    assert drawn.lines[0].get_ydata()[0] == pytest.approx(rows[0]["mean_delay"] * 1e-9)
+    named = swept.plot("scheduling.policy", "utilisation").axes[0]
+    assert [label.get_text() for label in named.get_xticklabels()] == ["mru", "lru"]
+    for x, y, by, what in (
+        ("laod", "mean_delay", None, "the nearest is `load`"),
+        ("load", "mean_dealy", None, "the nearest is `mean_delay`"),
+        ("load", "mean_delay", "scheduling.polcy", "the nearest is `scheduling.policy`"),
+        ("load", "scheduling.policy", None, "expected a column of numbers"),
+    ):
+        with pytest.raises(wc.Error, match=what):
+            swept.plot(x, y, by=by)
 
 
 def test_a_scheduler_that_dies_is_an_error_and_nothing_is_lost(straight: pathlib.Path, tmp_path: pathlib.Path) -> None:
@@ -263,7 +402,15 @@ def test_the_command_of_the_package_sweeps(straight: pathlib.Path, tmp_path: pat
     assert (summary["points"], summary["grid"]) == (200, GRID.identity)
     assert files(tmp_path / "set") == files(straight)
     refused = subprocess.run(command, input=GRID.to_toml(), capture_output=True, text=True, check=False)
-    assert refused.returncode == 1 and "has a data set already" in refused.stderr
+    assert refused.returncode == 2 and "has a data set already: resume it (--resume), begin anew (--force)" in refused.stderr
+    for rest, what in (
+        (["--dask", "nonsense"], "--dask: it is `nonsense`, which has no scheme"),
+        (["--retries", "-1"], "--retries is -1"),
+        (["--dask-timeout", "nan"], "--dask-timeout is nan"),
+        (["--jobs", "0"], "--jobs is 0"),
+    ):
+        wrong = subprocess.run([*command, *rest], input=GRID.to_toml(), capture_output=True, text=True, check=False)
+        assert wrong.returncode == 2 and what in wrong.stderr, wrong.stderr
 
 
 def test_tasks_are_as_long_as_scheduler_and_end_allow() -> None:

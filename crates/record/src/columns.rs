@@ -3,7 +3,8 @@
 //! Every column is optional in the file: a missing value is null, never zero. The file's key-value
 //! metadata hold `warmcore:units`, a JSON object from column names to unit symbols, and
 //! `warmcore:manifest`, the [`Manifest`] as JSON. So a file on its own still states the units and the
-//! provenance of its values.
+//! provenance of its values. Readers that know Arrow find the unit in each field's metadata too, and which other
+//! column has its half-widths.
 
 pub mod arrow;
 mod csv;
@@ -173,6 +174,18 @@ impl Columns {
         self.0.first().map_or(0, |column| column.values.len())
     }
 
+    /// The name of the column with the half-widths of `column`: `delay_half_width` for `mean_delay` and `delay`.
+    #[must_use]
+    pub fn half_width_of(&self, column: &Column) -> Option<&str> {
+        let of = |other: &&Column| {
+            let figure = other.name.strip_suffix("_half_width");
+            figure.is_some_and(|figure| {
+                figure == column.name || Some(figure) == column.name.strip_prefix("mean_")
+            })
+        };
+        self.0.iter().find(of).map(|other| other.name.as_str())
+    }
+
     /// Writes the table with its units and its `manifest` to a Parquet file, atomically.
     ///
     /// # Errors
@@ -215,6 +228,7 @@ impl Columns {
         Ok(vec![
             KeyValue::new(UNITS_KEY.to_owned(), serde_json::to_string(&units)?),
             KeyValue::new(MANIFEST_KEY.to_owned(), serde_json::to_string(manifest)?),
+            KeyValue::new(arrow::SCHEMA_KEY.to_owned(), arrow::encoded(&self.arrow_schema())),
         ])
     }
 }

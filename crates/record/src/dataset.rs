@@ -12,7 +12,9 @@
 //! |---|---|
 //! | [`row`] | a row, and the columns that rows make |
 //! | [`layout`] | which row lies in which file |
-//! | [`description`] | the manifest, and the check of a data set that somebody reads |
+//! | [`description`] | the manifest |
+//! | [`inspection`] | whether files are those that the manifest says |
+//! | `kept` | a row in a journal, with a checksum |
 //! | [`faults`] | why a data set cannot be begun, continued or read |
 //!
 //! What is where follows from the document alone, so a finished data set has the same bytes whatever order rows came in,
@@ -22,17 +24,21 @@
 
 pub mod description;
 pub mod faults;
+pub mod inspection;
+mod kept;
 pub mod layout;
 pub mod row;
 
-pub use description::{Description, inspect};
+pub use description::Description;
 pub use faults::DataSetError;
+pub use inspection::inspect;
 pub use layout::{Layout, Part};
 pub use row::{Cell, Head, Kind, Row};
 
 use crate::atomic_file::{self, Existing};
 use crate::{Columns, Journal, Manifest, OwnedFolder};
 use description::{GRID, MANIFEST, WrittenPart, cleared};
+use kept::KeptRow;
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::OsString;
@@ -83,7 +89,7 @@ struct State {
 }
 
 struct OpenPart {
-    journal: Journal<Row>,
+    journal: Journal<KeptRow>,
     rows: BTreeMap<u32, Row>,
 }
 
@@ -122,6 +128,7 @@ impl DataSet {
                 return Err(DataSetError::Exists { path: path.to_owned() });
             }
             Some(earlier) if begin == Begin::Resume => {
+                earlier.check(path)?;
                 earlier.refuse_other(&description, path)?;
                 earlier.check_written(path)?;
             }
@@ -181,7 +188,7 @@ impl DataSet {
             Entry::Occupied(open) => open.into_mut(),
             Entry::Vacant(none) => none.insert(self.open_part(part)?),
         };
-        open.journal.append(&number.to_string(), &row)?;
+        open.journal.append(&number.to_string(), &KeptRow::new(row.clone(), number)?)?;
         open.rows.insert(place as u32, row);
         state.is_known[place] = true;
         state.known += 1;
@@ -253,9 +260,16 @@ impl DataSet {
     fn open_part(&self, number: usize) -> Result<OpenPart, DataSetError> {
         let path = self.journal_path(number);
         let subject = format!("{}\npart {number}", self.description.subject());
-        let journal: Journal<Row> = Journal::resume(&path, &subject)?;
-        let known = |row: &u32| Some((*row, journal.known(&row.to_string())?.clone()));
-        let rows = self.layout.parts()[number].rows.iter().filter_map(known).collect();
+        let journal: Journal<KeptRow> = Journal::resume(&path, &subject)?;
+        let heads = &self.description.columns[self.leading_columns()..];
+        let mut rows = BTreeMap::new();
+        for &row in &self.layout.parts()[number].rows {
+            if let Some(kept) = journal.known(&row.to_string()) {
+                let checked = kept.checked(row.into(), heads);
+                let damaged = |problem| DataSetError::Damaged { path: path.clone(), problem };
+                rows.insert(row, checked.map_err(damaged)?);
+            }
+        }
         Ok(OpenPart { journal, rows })
     }
 
@@ -270,10 +284,9 @@ impl DataSet {
         let part = &self.layout.parts()[number];
         let table = rows.into_iter().map(|(row, figures)| (self.leading)(row.into()).followed_by(figures));
         let columns = row::columns(&self.description.columns, table)?;
-        let kept = columns
-            .columns()
-            .iter()
-            .filter(|column| Some(&column.name) != self.description.partition_by.as_ref());
+        let names: BTreeSet<&str> =
+            self.description.columns_of_files().map(|head| head.name.as_str()).collect();
+        let kept = columns.columns().iter().filter(|column| names.contains(column.name.as_str()));
         let columns = Columns::new(kept.cloned().collect())?;
         let file = self.file(part);
         if let Some(folder) = file.parent() {

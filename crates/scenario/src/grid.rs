@@ -49,6 +49,9 @@ use warmcore_units::Fault;
 /// The name of the axis that gives rates as fractions of what each combination keeps up with.
 pub const LOAD: &str = "load";
 
+/// What the axes of a grid have to be.
+const APART: &str = "each field on one axis, and none within another";
+
 /// The document.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -94,6 +97,36 @@ impl Grid {
         Ok(self)
     }
 
+    /// The first field that is on two axes, or within the field of another: the number of its axis, it, and the other.
+    fn overlapping(&self) -> Option<(usize, &str, &str)> {
+        let mut seen: Vec<&str> = Vec::new();
+        for (place, axis) in self.axes.iter().enumerate() {
+            for field in axis.fields() {
+                if let Some(other) = seen.iter().find(|other| overlap(field, other)) {
+                    return Some((place, field, other));
+                }
+                seen.push(field);
+            }
+        }
+        None
+    }
+
+    /// The `fault` of [`Self::check`] for whoever gave axes and no document: it names the fields that an axis varies.
+    #[must_use]
+    pub fn named(&self, fault: Fault) -> Fault {
+        let place = fault.field.strip_prefix("axes.").and_then(|rest| rest.split_once('.'));
+        let Some((place, within)) = place else { return fault };
+        if let (Some((_, field, other)), "field") = (self.overlapping(), within) {
+            return Fault::new(field, format!("varied beside `{other}`"), APART);
+        }
+        let axis = place.parse().ok().and_then(|place: usize| self.axes.get(place));
+        let fields: Vec<&str> = axis.into_iter().flat_map(Axis::fields).collect();
+        match fields.iter().all(|field| field.is_empty()) {
+            true => Fault { field: "axes".to_owned(), ..fault },
+            false => Fault { field: fields.join(", "), ..fault },
+        }
+    }
+
     /// The profiles that the base scenario and the axes name.
     fn profile_names(&self) -> BTreeSet<String> {
         let varied = self.axes.iter().flat_map(|axis| axis.values_of("profile"));
@@ -134,22 +167,18 @@ impl Checked for Grid {
     /// Checks axes and their number. Points are checked by [`Points::get`], each on its own.
     fn check(&self) -> Result<(), Fault> {
         Fault::check_schema(self.schema, Self::SCHEMA)?;
-        let mut seen: BTreeSet<&str> = BTreeSet::new();
         for (place, axis) in self.axes.iter().enumerate() {
             axis.check()
                 .map_err(|fault| Fault { field: format!("axes.{place}.{}", fault.field), ..fault })?;
-            for field in axis.fields() {
-                let found = match seen.iter().copied().find(|other| overlap(field, other)) {
-                    Some(other) if other == field => format!("`{field}`, which is varied before it too"),
-                    Some(other) => format!("`{field}`, which overlaps `{other}`, varied before it"),
-                    None => {
-                        seen.insert(field);
-                        continue;
-                    }
-                };
-                return Err(Fault::new(format!("axes.{place}.field"), found, "each field on one axis"));
-            }
         }
+        if let Some((place, field, other)) = self.overlapping() {
+            let found = match field == other {
+                true => format!("`{field}`, which is varied before it too"),
+                false => format!("`{field}`, which overlaps `{other}`, varied before it"),
+            };
+            return Err(Fault::new(format!("axes.{place}.field"), found, APART));
+        }
+        let seen: BTreeSet<&str> = self.axes.iter().flat_map(Axis::fields).collect();
         if seen.contains(LOAD) && self.model != Model::Packet {
             return Err(Fault::new("axes", "`load`", "`load` with the model packet alone: it is a rate"));
         }

@@ -5,6 +5,8 @@ use clap::Args;
 use std::path::PathBuf;
 use toml::Value;
 use warmcore_scenario::grid::{Axis, Spacing};
+use warmcore_study::grid::scheduler_address;
+use warmcore_units::Fault;
 
 /// The greatest time that a scheduler is waited for.
 const LONGEST_WAIT_S: u64 = 3_600;
@@ -40,7 +42,7 @@ pub(crate) struct EngineArguments {
 
     /// Simulate on the workers of this Dask scheduler, such as tcp://scheduler:8786. Its workers need the Python package
     /// `warmcore` of this version
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS", value_parser = scheduler)]
     pub(crate) dask: Option<String>,
 
     /// The Python that has the packages `warmcore` and `distributed` [default: python3]
@@ -60,6 +62,11 @@ pub(crate) struct VaryArguments {
     /// the results are then a data set, as `sweep grid` writes it
     #[arg(long, value_name = "FIELD=VALUES", value_parser = axis, help_heading = "What is varied")]
     pub(crate) vary: Vec<Axis>,
+}
+
+/// The address of a scheduler as it is typed.
+fn scheduler(text: &str) -> Result<String, String> {
+    scheduler_address(text).map_err(|Fault { found, expected, .. }| format!("{found}, expected {expected}"))
 }
 
 /// An axis as it is typed: `traffic.streams=8,64`, `seed=1..10`, `load=0.1..0.9/9`.

@@ -6,7 +6,7 @@ use crate::args::grid::{EngineArguments, SweepGridArguments};
 use crate::args::packet::AxisArguments;
 use crate::args::{ResumableArguments, SweepPacketArguments};
 use crate::misuse::{OrMisuse, misuse};
-use crate::{documents, interrupt, json, messages, point, progress};
+use crate::{documents, interrupt, json, messages, point, progress, unused_options};
 use miette::{IntoDiagnostic, miette};
 use serde::Serialize;
 use std::path::Path;
@@ -57,9 +57,12 @@ pub(crate) fn is_asked_for(arguments: &SweepPacketArguments) -> bool {
 pub(crate) fn packet(arguments: &SweepPacketArguments) -> miette::Result<()> {
     let (scenario, _) = point::unchecked(&arguments.point)?;
     let scenario = toml::Table::try_from(&scenario).into_diagnostic()?;
-    let axes = axes(&arguments.axes)?.into_iter().chain(arguments.vary.vary.iter().cloned()).collect();
+    let axes: Vec<Axis> =
+        axes(&arguments.axes)?.into_iter().chain(arguments.vary.vary.iter().cloned()).collect();
+    let varied: Vec<&str> = axes.iter().flat_map(Axis::fields).collect();
+    unused_options::check_varied(&arguments.point.scenario.given, &scenario, &varied)?;
     let grid = Grid::new(Model::Packet, scenario, axes);
-    grid.check().map_err(|fault| misuse(format!("--vary: {fault}")))?;
+    grid.check().map_err(|fault| misuse(format!("--vary: {}", grid.named(fault))))?;
     let plan = Plan::new(grid).map_err(|error| match error {
         PlanError::Fault(fault) => misuse(fault.to_string()),
         error => misuse(error.to_string()),
@@ -85,6 +88,7 @@ fn axes(given: &AxisArguments) -> miette::Result<Vec<Axis>> {
 }
 
 fn swept(plan: &Plan, engine: &EngineArguments, output: &ResumableArguments) -> miette::Result<()> {
+    let contents = plan.contents(engine.partition_by.as_deref()).or_misuse()?;
     if let Some(address) = &engine.dask {
         return dask::run(plan, address, engine, output);
     }
@@ -93,7 +97,6 @@ fn swept(plan: &Plan, engine: &EngineArguments, output: &ResumableArguments) -> 
         (_, true) => Begin::Anew,
         (false, false) => Begin::New,
     };
-    let contents = plan.contents(engine.partition_by.as_deref()).or_misuse()?;
     let stop = interrupt::catch()?;
     let set = DataSet::open(&output.out, contents, begin).or_misuse()?;
     if output.resume {

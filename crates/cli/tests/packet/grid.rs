@@ -48,8 +48,8 @@ fn a_grid_becomes_a_data_set_of_the_same_bytes_on_any_number_of_threads() {
     // The document in the folder stands for itself.
     let again = json(&["sweep", "grid", "one/_grid.toml", "--out", "again"], folder.path());
     assert_eq!(again["grid"], swept["grid"]);
-    let told = refusal(&["sweep", "grid", "grid.toml", "--out", "one"], folder.path());
-    assert!(told.contains("has a data set already: resume it (--resume)"), "{told}");
+    let error = refusal(&["sweep", "grid", "grid.toml", "--out", "one"], folder.path());
+    assert!(error.contains("has a data set already: resume it (--resume)"), "{error}");
 }
 
 #[test]
@@ -68,31 +68,66 @@ fn any_field_of_a_sweep_of_packets_can_be_varied() {
 
     let refused =
         |vary: &str| refusal(&[&short[..], &["--rate", "5000", "--vary", vary]].concat(), folder.path());
-    let told = refused("traffic.strems=8");
+    let error = refused("traffic.strems=8");
     assert!(
-        told.contains("`traffic.strems` is unknown") && told.contains("the nearest is `traffic.streams`"),
-        "{told}"
+        error.contains("`traffic.strems` is unknown") && error.contains("the nearest is `traffic.streams`"),
+        "{error}"
     );
-    let told = refused("traffic.streams=8,many");
-    assert!(told.contains("`traffic.streams` is \"many\", expected a whole number"), "{told}");
-    let told = refused("seed=1..100000000");
-    assert!(told.contains("at most"), "{told}");
+    let error = refused("traffic.streams=8,many");
+    assert!(error.contains("`traffic.streams` is \"many\", expected a whole number"), "{error}");
+    let error = refused("seed=1..100000000");
+    assert!(error.contains("at most"), "{error}");
     let alone = refusal(&[&short[..], &["--rate", "5000", "--jobs", "2"]].concat(), folder.path());
     assert!(alone.contains("--jobs has no effect here"), "{alone}");
+}
+
+#[test]
+fn an_option_beside_a_varied_field_that_it_sets_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let refused = |rest: &[&str]| {
+        let error = refusal(&[&["sweep", "packet", "--out", "set"], rest].concat(), folder.path());
+        assert!(!folder.path().join("set").exists());
+        error
+    };
+    let error = refused(&["--rate", "5000", "--vary", "seed=1..3", "--seed", "4"]);
+    assert!(error.contains("--seed has no effect here: `seed` is varied"), "{error}");
+    let error = refused(&["--loads", "0.5", "--vary", "traffic.streams=3,4", "--streams", "8"]);
+    assert!(error.contains("--streams has no effect here"), "{error}");
+    let error = refused(&["--rate", "5000", "--vary", "load=0.1,0.2"]);
+    assert!(error.contains("--rate has no effect here"), "{error}");
+    let error = refused(&["--rate", "5000", "--batch", "3", "--vary", "traffic.batch={mean=2}"]);
+    assert!(error.contains("--batch has no effect here"), "{error}");
+    // The same field by two axes, one within the other.
+    let whole = "traffic={batch={mean=2}}";
+    let error = refused(&["--rate", "5000", "--vary", "traffic.streams=3,4", "--vary", whole]);
+    assert!(
+        error.contains("`traffic` is varied beside `traffic.streams`, expected each field on one axis"),
+        "{error}"
+    );
+}
+
+#[test]
+fn an_address_that_is_none_is_refused_before_anything_runs() {
+    let folder = folder_with_grid(GRID);
+    for address in ["nonsense", "tcp://127.0.0.1", "htp://127.0.0.1:8786"] {
+        let error = refusal(&["sweep", "grid", "grid.toml", "--dask", address], folder.path());
+        assert!(error.contains("--dask") && error.contains("tcp://scheduler:8786"), "{error}");
+        assert!(!error.contains("finished points"), "{error}");
+    }
 }
 
 #[test]
 fn what_is_wrong_in_a_grid_is_named_with_its_line() {
     let folder = folder_with_grid(&GRID.replace("\"lru\"", "\"lruu\""));
     let sweep = ["sweep", "grid", "grid.toml", "--out", "set"];
-    let told = refusal(&sweep, folder.path());
+    let error = refusal(&sweep, folder.path());
     assert!(
-        told.contains("grid.toml:2: not a usable grid: `scheduling.policy` is \"lruu\", expected one of"),
-        "{told}"
+        error.contains("grid.toml:2: not a usable grid: `scheduling.policy` is \"lruu\", expected one of"),
+        "{error}"
     );
     fs::write(folder.path().join("grid.toml"), GRID.replace("max_packets", "max_pakets")).unwrap();
-    let told = refusal(&sweep, folder.path());
-    assert!(told.contains("`run.max_pakets` is unknown") && told.contains("`run.max_packets`"), "{told}");
+    let error = refusal(&sweep, folder.path());
+    assert!(error.contains("`run.max_pakets` is unknown") && error.contains("`run.max_packets`"), "{error}");
     assert!(!folder.path().join("set").exists(), "nothing is written");
 }
 
@@ -128,16 +163,16 @@ fn a_python_that_cannot_sweep_is_named() {
     };
     program("bare", "echo \"ModuleNotFoundError: No module named 'warmcore'\" >&2; exit 1");
     program("old", "echo 0.0.1");
-    let told = |python: &str| {
+    let error_of = |python: &str| {
         let dask = ["sweep", "grid", "grid.toml", "--dask", "tcp://127.0.0.1:1", "--python", python];
         failure(&dask, folder.path())
     };
-    assert!(told("./none").contains("cannot run ./none"), "{}", told("./none"));
-    let bare = told("./bare");
+    assert!(error_of("./none").contains("cannot run ./none"), "{}", error_of("./none"));
+    let bare = error_of("./bare");
     assert!(
         bare.contains("./bare lacks the packages `warmcore` and `distributed` (ModuleNotFoundError"),
         "{bare}"
     );
-    assert!(told("./old").contains("./old has warmcore 0.0.1, expected"), "{}", told("./old"));
+    assert!(error_of("./old").contains("./old has warmcore 0.0.1, expected"), "{}", error_of("./old"));
     assert!(!folder.path().join("results").exists());
 }

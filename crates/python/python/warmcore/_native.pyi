@@ -22,7 +22,6 @@ __all__ = [
     "calibrate",
     "capacity",
     "compare",
-    "grid",
     "grid_row",
     "grid_table",
     "manifest",
@@ -33,6 +32,7 @@ __all__ = [
     "profile_toml",
     "reproduce",
     "scenario",
+    "scheduler_address",
     "simulate",
     "simulate_with",
     "to_toml",
@@ -150,11 +150,13 @@ class Found:
     @property
     def random(self) -> float: ...
 
-def grid(model: str, scenario: str, axes: list[tuple[list[str], str]]) -> str: ...
 def manifest(path: str) -> str: ...
+def scheduler_address(address: str) -> str: ...
 @final
 class Plan:
     def __new__(cls, text: str | None = None, path: str | None = None, checked: bool = False) -> Plan: ...
+    @staticmethod
+    def along(model: str, scenario: str, axes: list[tuple[list[str], str]]) -> Plan: ...
     @property
     def text(self) -> str: ...
     @property

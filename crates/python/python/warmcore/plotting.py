@@ -21,6 +21,8 @@ __all__ = ["COLOURS", "STYLE", "draw", "plot"]
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#b8568f", "#222222", "#e69f00", "#56b4e9")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 DASHES = ("-", "--", ":", "-.")
+#: Times are drawn in seconds.
+_SCALES = {"ns": 1e-9, "ms": 1e-3}
 HATCHES = ("", "///", "...", "xxx")
 
 #: The report's style, for ``matplotlib.rc_context``.
@@ -138,6 +140,32 @@ def histogram(table: Table, title: str, label: str, *, scale: str = "log", ax: A
     return figure
 
 
+def lines(
+    title: str,
+    x: tuple[str, str],
+    y: tuple[str, str],
+    series: dict[str, list[tuple[Any, Any]]],
+    *,
+    names: list[str] | None = None,
+    ax: Any = None,
+) -> Figure:
+    """Draws series of places and estimates, or bars where places are those in the list of ``names``.
+
+    Each of ``x`` and ``y`` is a label and a unit. Estimates that share a place in a series are marks without a line.
+    """
+    scale = _SCALES.get(x[1], 1.0)
+    drawn = []
+    for name, points in series.items():
+        places = [place for place, _ in points]
+        style = "points" if len(set(places)) < len(places) else "line" if names is None else "bars"
+        placed = [_point(place if names is not None else place * scale, estimate) for place, estimate in points]
+        drawn.append(_named(name, placed, style))
+    chart = _chart(title, *x, *y, drawn)
+    if names is not None:
+        chart["x"]["scale"] = {"categories": names}
+    return draw(chart, ax=ax)
+
+
 def _field(result: Result, path: str) -> Any:
     if path in result.replaced:
         return result.replaced[path]
@@ -148,7 +176,7 @@ def _field(result: Result, path: str) -> Any:
 
 
 def _point(x: Any, figure: Any) -> dict[str, Any]:
-    scale = {"ns": 1e-9, "ms": 1e-3}.get(figure.unit, 1.0)
+    scale = _SCALES.get(figure.unit, 1.0)
     half = None if figure.half_width is None else figure.half_width * scale
     return {"x": x, "y": {"mean": figure.mean * scale, "half_width": half}}
 

@@ -26,11 +26,11 @@ pub(crate) fn grid_row(py: Python<'_>, plan: &Plan, index: u64, models: Models) 
     let traffic =
         if models.has_arrivals() { models.traffic(&mut scenario)? } else { OpenTraffic::clone(&traffic) };
     let result = if models.are_code() {
-        models.run(py, &scenario, traffic, &profile, Simulated)
+        models.run(py, &scenario, traffic, profile, Simulated)
     } else {
         interruptible(py, |stop| {
             let traffic = traffic.stopped_by(stop);
-            on_threads(|| Ok(Point::new(&scenario, &traffic, &profile)?.simulate()?))
+            on_threads(|| Ok(Point::new(&scenario, &traffic, profile)?.simulate()?))
         })
     }?;
     Ok(OwnRow { index, row: Checked::row_of(&result) })

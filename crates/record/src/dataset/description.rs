@@ -4,8 +4,8 @@ use super::faults::DataSetError;
 use super::layout::Part;
 use super::row::Head;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::fs;
-use std::io::{Read, Seek, SeekFrom};
 use std::path::{Component, Path};
 use warmcore_files::{LONGEST_DOCUMENT, read as read_file};
 
@@ -73,48 +73,45 @@ impl WrittenPart {
         self.crc32 = Some(format!("{:08x}", crc32fast::hash(&content)));
         Ok(())
     }
-
-    /// Whether the file in `folder`, if it is there, can be what was written. Only a finished data set has checksums: of another
-    /// one, a part has to begin and end as a Parquet file does.
-    fn check_present(&self, folder: &Path) -> Result<(), DataSetError> {
-        const MAGIC: &[u8] = b"PAR1";
-        let path = folder.join(&self.file);
-        if path.symlink_metadata().is_err() {
-            return Ok(());
-        }
-        if self.crc32.is_some() {
-            return self.check(folder);
-        }
-        let failed = |source| DataSetError::File { step: "read", path: path.clone(), source };
-        let mut file = fs::File::open(&path).map_err(failed)?;
-        let (mut head, mut tail) = ([0; 4], [0; 4]);
-        let ends = file.read_exact(&mut head).and_then(|()| {
-            file.seek(SeekFrom::End(-4))?;
-            file.read_exact(&mut tail)
-        });
-        match ends {
-            Ok(()) if head == MAGIC && tail == MAGIC => Ok(()),
-            Ok(()) => Err(DataSetError::Damaged { path, problem: "it is no whole Parquet file".to_owned() }),
-            Err(error) => Err(DataSetError::Damaged { path, problem: error.to_string() }),
-        }
-    }
-
-    /// Whether the file in `folder` is what was written.
-    fn check(&self, folder: &Path) -> Result<(), DataSetError> {
-        let mut found = self.clone();
-        found.measure(folder)?;
-        if found == *self {
-            return Ok(());
-        }
-        let shown = |part: &Self| {
-            format!("{} bytes, checksum {}", part.bytes.unwrap_or(0), part.crc32.as_deref().unwrap_or("none"))
-        };
-        let problem = format!("it has {}, expected {}", shown(&found), shown(self));
-        Err(DataSetError::Damaged { path: folder.join(&self.file), problem })
-    }
 }
 
 impl Description {
+    /// Refuses what cannot be the manifest of the data set in `folder`.
+    pub(super) fn check(&self, folder: &Path) -> Result<(), DataSetError> {
+        self.problem().map_err(|problem| DataSetError::Damaged { path: folder.join(MANIFEST), problem })
+    }
+
+    fn problem(&self) -> Result<(), String> {
+        let mut files = BTreeSet::new();
+        for WrittenPart { file, rows, bytes, crc32 } in &self.parts {
+            if !files.insert(file) {
+                return Err(format!("it lists the part `{file}` twice"));
+            }
+            if *rows == 0 || (self.complete && (bytes.is_none() || crc32.is_none())) {
+                return Err(format!("the part `{file}` has no rows, length or checksum"));
+            }
+        }
+        let rows = self.parts.iter().fold(0_u64, |sum, part| sum.saturating_add(part.rows));
+        if rows != self.rows {
+            return Err(format!("its parts have {rows} rows, expected {}, those of the data set", self.rows));
+        }
+        let names: BTreeSet<&str> = self.columns.iter().map(|head| head.name.as_str()).collect();
+        if names.len() != self.columns.len() || self.leading > self.columns.len() {
+            return Err("its columns have a name twice, or are fewer than the varied fields".to_owned());
+        }
+        match &self.partition_by {
+            Some(field) if !names.contains(field.as_str()) => {
+                Err(format!("it is divided by `{field}`, which is none of its columns"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The columns of its files: those of a partition's folders are not among them.
+    pub(super) fn columns_of_files(&self) -> impl Iterator<Item = &Head> {
+        self.columns.iter().filter(|head| Some(&head.name) != self.partition_by.as_ref())
+    }
+
     pub(super) fn to_json(&self) -> Result<String, serde_json::Error> {
         Ok(serde_json::to_string_pretty(self)? + "\n")
     }
@@ -127,11 +124,6 @@ impl Description {
 
     fn partition(&self) -> &str {
         self.partition_by.as_deref().unwrap_or("nothing")
-    }
-
-    /// Refuses to continue a data set of which a written part in `folder` is damaged.
-    pub(super) fn check_written(&self, folder: &Path) -> Result<(), DataSetError> {
-        self.parts.iter().try_for_each(|part| part.check_present(folder))
     }
 
     /// Refuses to continue this data set at `path` as `ours`.
@@ -149,6 +141,13 @@ impl Description {
         }
         if self.partition_by != ours.partition_by {
             return other("partition", self.partition(), ours.partition());
+        }
+        let files = |description: &Self| -> Vec<(String, u64)> {
+            description.parts.iter().map(|part| (part.file.clone(), part.rows)).collect()
+        };
+        if files(self) != files(ours) {
+            let problem = "it lists other parts than this grid has".to_owned();
+            return Err(DataSetError::Damaged { path: path.join(MANIFEST), problem });
         }
         if self.columns != ours.columns {
             return other(
@@ -200,24 +199,6 @@ pub(super) fn read(folder: &Path) -> Result<Option<Description>, DataSetError> {
 /// Whether the relative path `file` leads nowhere else.
 fn lies_within(file: &str) -> bool {
     Path::new(file).components().all(|component| matches!(component, Component::Normal(_)))
-}
-
-/// The description of the data set in `folder`, whose files are all there and as they were written.
-///
-/// # Errors
-/// If there is none, it is not finished, is of another version's form, or a file is damaged.
-pub fn inspect(folder: &Path) -> Result<Description, DataSetError> {
-    let description = read(folder)?.ok_or_else(|| DataSetError::None { path: folder.to_owned() })?;
-    if !description.complete {
-        let written = description.parts.iter().filter(|part| folder.join(&part.file).is_file()).count();
-        return Err(DataSetError::Unfinished {
-            path: folder.to_owned(),
-            written,
-            parts: description.parts.len(),
-        });
-    }
-    description.parts.iter().try_for_each(|part| part.check(folder))?;
-    Ok(description)
 }
 
 /// Refuses a folder with files that data tools would read as a part of the data set.

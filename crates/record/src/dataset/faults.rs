@@ -75,6 +75,15 @@ pub enum DataSetError {
         /// What is wrong.
         problem: String,
     },
+    /// A file lies where those of the data set do.
+    #[error(
+        "`{}` is no part of the data set, as its manifest does not list it, but data tools would read it: move it elsewhere",
+        path.display()
+    )]
+    Unlisted {
+        /// The file.
+        path: PathBuf,
+    },
     /// Something is no row of this data set.
     #[error("row {number} does not fit the data set: {problem}")]
     Row {

@@ -153,7 +153,7 @@ impl Axis {
         let is_row = |row: &Value| row.as_array().is_some_and(|row| row.len() == wanted);
         match self.values.iter().find(|row| wanted > 0 && !is_row(row)) {
             Some(other) => {
-                let expected = format!("a list of {wanted} values, one for each of `fields`");
+                let expected = format!("a list of {wanted} values, one for each field");
                 Err(Fault::new("values", other, expected))
             }
             None => Ok(()),

@@ -37,7 +37,7 @@ pub fn run(
     progress: impl Fn(f64) + Sync,
     stop: &AtomicBool,
 ) -> Result<(), RunError> {
-    let points = order(plan, |index| set.knows(index));
+    let points = order(plan, |index| set.knows(index), stop).ok_or(RunError::Interrupted)?;
     let all: f64 = points.iter().map(|(_, seconds)| seconds).sum();
     let next = AtomicUsize::new(0);
     let has_failed = AtomicBool::new(false);

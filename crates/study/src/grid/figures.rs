@@ -15,14 +15,15 @@ use warmcore_units::{Estimate, Nanos, PerSecond};
 /// Figures of a run by name and unit.
 type Figure<R> = (&'static str, &'static str, fn(&R) -> f64);
 
+/// Names are those of the figures of `simulate` in Python.
 const RUNQUEUE: [Figure<RunFigures>; 7] = [
-    ("length", "s", |run| run.seconds),
-    ("mean_completion", "s", |run| run.mean_completion_s),
+    ("duration", "s", |run| run.seconds),
+    ("utilisation", "", |run| 1.0 - run.idle),
+    ("completion", "s", |run| run.mean_completion_s),
     ("progress", "", |run| run.progress),
     ("misses", "", |run| run.misses),
-    ("idle", "", |run| run.idle),
-    ("dispatches", "/s", |run| run.dispatches_per_s),
-    ("migrations", "/s", |run| run.migrations_per_s),
+    ("dispatch_rate", "/s", |run| run.dispatches_per_s),
+    ("migration_rate", "/s", |run| run.migrations_per_s),
 ];
 
 /// The headings of a row of `model`.

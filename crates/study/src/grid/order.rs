@@ -5,6 +5,7 @@
 
 use super::plan::Plan;
 use core::convert::Infallible;
+use std::sync::atomic::{AtomicBool, Ordering};
 use warmcore_costs::{ExecutionModel, Situation};
 use warmcore_scenario::grid::{AnyScenario, PointOfGrid};
 use warmcore_scenario::{PacketScenario, RunQueueScenario};
@@ -25,18 +26,19 @@ const CAPACITY_PACKETS: f64 = 200_000.0;
 const DEVIATE_SQUARED: f64 = 3.84;
 
 /// The numbers of all points that are not `known`, in the order in which they are begun, with what each will take, in
-/// seconds.
-pub fn order(plan: &Plan, known: impl Fn(u64) -> bool) -> Vec<(u64, f64)> {
+/// seconds; `None` once `stop` is set.
+pub fn order(plan: &Plan, known: impl Fn(u64) -> bool, stop: &AtomicBool) -> Option<Vec<(u64, f64)>> {
     let count = plan.points().count();
     let mut all = Vec::new();
     for window in (0..count).step_by(WINDOW as usize) {
         let numbers = (window..count.min(window + WINDOW)).filter(|&index| !known(index));
-        let mut points: Vec<(u64, f64)> = numbers.map(|index| (index, plan.seconds(index))).collect();
+        let point = |index| (!stop.load(Ordering::Relaxed)).then(|| (index, plan.seconds(index)));
+        let mut points: Vec<(u64, f64)> = numbers.map(point).collect::<Option<_>>()?;
         // Equal ones stay in the order of the grid.
         points.sort_by(|one, other| other.1.total_cmp(&one.1));
         all.extend(points);
     }
-    all
+    Some(all)
 }
 
 impl Plan {
@@ -82,7 +84,7 @@ impl Plan {
     fn warm(&self, scenario: &PacketScenario) -> Option<f64> {
         let profile = self.profile(&scenario.profile).ok()?;
         let approach = scenario.scheduling.approach.costs();
-        let model = ExecutionModel::new(&profile, approach, scenario.processors).ok()?;
+        let model = ExecutionModel::new(profile, approach, scenario.processors).ok()?;
         Some(model.receive_hot(Situation::default()).secs())
     }
 }

@@ -35,6 +35,8 @@ pub struct Plan {
     points: Arc<Points>,
     text: String,
     identity: Identity,
+    /// The built-in profile. It is read from a text, which would be most of a point's check.
+    sgi_challenge_xl: Profile,
     /// Captures, by the traffic that replays them.
     captures: Memo<String, Arc<OpenTraffic>>,
     /// What combinations keep up with, whose points are loads.
@@ -52,6 +54,9 @@ pub enum PlanError {
     /// A profile cannot be read.
     #[error("{0}")]
     Resolve(ResolveError),
+    /// The user asked to stop.
+    #[error("interrupted")]
+    Interrupted,
     /// The document cannot be written as TOML.
     #[error("the grid cannot be written as TOML: {0}")]
     Text(#[from] toml::ser::Error),
@@ -107,8 +112,21 @@ impl Plan {
     /// # Errors
     /// The first point that cannot be simulated, or a profile that cannot be read.
     pub fn new(grid: Grid) -> Result<Self, PlanError> {
+        Self::new_until(grid, &AtomicBool::new(false))
+    }
+
+    /// The same, but no point is checked any more once `stop` is set.
+    ///
+    /// # Errors
+    /// As [`Self::new`], and if `stop` is set.
+    pub fn new_until(grid: Grid, stop: &AtomicBool) -> Result<Self, PlanError> {
         let plan = Self::unchecked(grid)?;
-        (0..plan.points.count()).into_par_iter().try_for_each(|index| plan.check(index))?;
+        (0..plan.points.count()).into_par_iter().try_for_each(|index| {
+            match stop.load(Ordering::Relaxed) {
+                true => Err(PlanError::Interrupted),
+                false => plan.check(index).map_err(PlanError::Fault),
+            }
+        })?;
         Ok(plan)
     }
 
@@ -122,7 +140,8 @@ impl Plan {
         let identity = grid.identity()?;
         let points = Arc::new(Points::new(grid)?);
         let (captures, capacities, warm) = (Memo::default(), Memo::default(), Memo::default());
-        Ok(Self { points, text, identity, captures, capacities, warm })
+        let sgi_challenge_xl = Profile::sgi_challenge_xl();
+        Ok(Self { points, text, identity, sgi_challenge_xl, captures, capacities, warm })
     }
 
     /// Its points.
@@ -144,14 +163,14 @@ impl Plan {
     }
 
     /// The profile that `source` names.
-    pub(super) fn profile(&self, source: &ProfileSource) -> Result<Profile, Fault> {
+    pub(super) fn profile(&self, source: &ProfileSource) -> Result<&Profile, Fault> {
         let profiles = &self.points.grid().profiles;
         match source {
-            ProfileSource::SgiChallengeXl => Ok(Profile::sgi_challenge_xl()),
+            ProfileSource::SgiChallengeXl => Ok(&self.sgi_challenge_xl),
             other => {
                 let name = String::from(other.clone());
                 let missing = || Fault::new("profile", format!("`{name}`"), "one of the grid's `profiles`");
-                profiles.get(&name).cloned().ok_or_else(missing)
+                profiles.get(&name).ok_or_else(missing)
             }
         }
     }
@@ -172,14 +191,14 @@ impl Plan {
             scenario.rate_per_s = Some(ANY_RATE);
         }
         let traffic = self.traffic(&scenario).map_err(|error| fault_of(PointError::from(error)))?;
-        Point::new(&scenario, &traffic, &profile).map(drop).map_err(fault_of)
+        Point::new(&scenario, &traffic, profile).map(drop).map_err(fault_of)
     }
 
     fn traffic(&self, scenario: &PacketScenario) -> Result<Arc<OpenTraffic>, TrafficError> {
         let traffic = &scenario.traffic;
         match traffic.process {
             warmcore_scenario::Process::Trace(_) => {
-                let key = toml::to_string(traffic).unwrap_or_default();
+                let key = format!("{traffic:?}");
                 self.captures.get(key, || traffic.open().map(Arc::new))
             }
             _ => traffic.generated().map(Arc::new),
@@ -226,14 +245,14 @@ impl Plan {
 
     fn packet(&self, scenario: PacketScenario, load: Option<f64>) -> Result<PointResult, PointError> {
         let (scenario, traffic, profile) = self.ready(scenario, load)?;
-        Point::new(&scenario, &traffic, &profile)?.simulate()
+        Point::new(&scenario, &traffic, profile)?.simulate()
     }
 
     /// The packets of the point of this `index`, with the rate that a load comes to; their traffic, and their costs.
     ///
     /// # Errors
     /// If they are not packets, or cannot be simulated.
-    pub fn point(&self, index: u64) -> Result<(PacketScenario, Arc<OpenTraffic>, Profile), PointFailed> {
+    pub fn point(&self, index: u64) -> Result<(PacketScenario, Arc<OpenTraffic>, &Profile), PointFailed> {
         let PointOfGrid { scenario, load } = self.points.get(index)?;
         let AnyScenario::Packet(scenario) = scenario else {
             return Err(Fault::new("model", self.points.grid().model, "packet").into());
@@ -265,15 +284,15 @@ impl Plan {
         &self,
         mut scenario: PacketScenario,
         load: Option<f64>,
-    ) -> Result<(PacketScenario, Arc<OpenTraffic>, Profile), PointError> {
+    ) -> Result<(PacketScenario, Arc<OpenTraffic>, &Profile), PointError> {
         let profile = self.profile(&scenario.profile)?;
         let traffic = self.traffic(&scenario)?;
         if let Some(load) = load {
             // The key is the combination: everything but the load.
-            let key = toml::to_string(&scenario).unwrap_or_default();
+            let key = format!("{scenario:?}");
             let capacity = self
                 .capacities
-                .get(key, || highest_rate(&scenario, &traffic, &profile).map(|capacity| capacity.rate.mean));
+                .get(key, || highest_rate(&scenario, &traffic, profile).map(|capacity| capacity.rate.mean));
             scenario.rate_per_s = Some(capacity? * load);
         }
         Ok((scenario, traffic, profile))

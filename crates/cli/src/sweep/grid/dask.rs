@@ -2,16 +2,21 @@
 
 use crate::args::ResumableArguments;
 use crate::args::grid::EngineArguments;
+use crate::misuse::misuse;
 use crate::{interrupt, messages};
 use miette::{IntoDiagnostic, WrapErr, miette};
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use warmcore_record::dataset::description::MANIFEST;
 use warmcore_study::grid::Plan;
 use warmcore_study::grid::plan::VERSION;
 
 /// How long a scheduler is waited for, in seconds.
 const WAIT_S: u64 = 10;
+
+/// The exit status of Python where the arguments, or what is in the folder, cannot be used.
+const MISUSE: i32 = 2;
 
 /// Lets Python sweep `plan` on the workers of the scheduler at `address`. The grid goes to its standard input.
 pub(super) fn run(
@@ -24,7 +29,7 @@ pub(super) fn run(
     check(python)?;
     let mut command = Command::new(python);
     command.args(["-m", "warmcore.sweeping", "-", "--dask", address, "--out"]).arg(&output.out);
-    command.args(["--timeout", &engine.dask_timeout.unwrap_or(WAIT_S).to_string()]);
+    command.args(["--dask-timeout", &engine.dask_timeout.unwrap_or(WAIT_S).to_string()]);
     command.args(engine.partition_by.iter().flat_map(|field| ["--partition-by", field]));
     for (flag, is_given) in [("--resume", output.resume), ("--force", output.force), ("--json", output.json)]
     {
@@ -40,12 +45,14 @@ pub(super) fn run(
         drop(input.write_all(plan.text().as_bytes()));
     }
     let status = child.wait().into_diagnostic().wrap_err_with(unable)?;
-    match status.success() {
-        true => Ok(()),
-        // What is wrong is on standard error already.
-        false => Err(miette!(
+    // What is wrong is on standard error already.
+    match status.code() {
+        Some(0) => Ok(()),
+        Some(MISUSE) => Err(misuse("the sweep on Dask was not begun")),
+        _ if output.out.join(MANIFEST).exists() => Err(miette!(
             "the sweep on Dask ended early ({status}); finished points are kept: --resume continues"
         )),
+        _ => Err(miette!("the sweep on Dask ended before its first point ({status})")),
     }
 }
 

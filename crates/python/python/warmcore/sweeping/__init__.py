@@ -7,6 +7,7 @@
 ``dask``                  the engine of a Dask scheduler's workers
 ``batches``               how many points are a task
 ``dataset``               what a finished sweep is: :class:`Sweep`, :func:`open_dataset`
+``drawing``               a figure of its rows
 ``progress``              how far a sweep is
 ``plan``                  what a sweep on many workers would take, simulated
 ========================  ==========================================================================

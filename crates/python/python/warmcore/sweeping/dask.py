@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import queue
-import re
 import threading
 import time
 import zlib
@@ -67,6 +66,16 @@ def _address() -> str:
         return ""
 
 
+def address_of(engine: str) -> str:
+    """The address that ``engine`` is, as Dask takes it.
+
+    Raises:
+        SchedulerError: It is none.
+    """
+    # One in this process has no address of a network.
+    return engine if engine.startswith("inproc://") else _native.scheduler_address(engine)
+
+
 def connect(engine: Any, timeout: float) -> tuple[Any, bool]:
     """The Dask client that ``engine`` is or names, and whether it is ours to close.
 
@@ -83,15 +92,10 @@ def connect(engine: Any, timeout: float) -> tuple[Any, bool]:
         engine = getattr(engine, "scheduler_address", engine)
         if not isinstance(engine, str):
             raise refused(ArgumentError, "engine", f"of type {type(engine).__name__}", '"local", an address, or a Dask client')
-    address = "tcp://" + engine.removeprefix("dask://") if engine.startswith("dask://") else engine
-    expected = "the address of a scheduler with its port, such as tcp://scheduler:8786"
-    if not re.fullmatch(r"inproc://.+|(tcp|tls|ws|wss|ucx)://[^/]+:[0-9]+", address):
-        raise refused(SchedulerError, "engine", repr(engine), expected)
+    address = address_of(engine)
     try:
         return _client(distributed, address, timeout), True
-    except (ValueError, TypeError) as error:
-        raise refused(SchedulerError, "engine", f"{engine!r} ({error})", expected) from error
-    except (OSError, TimeoutError) as error:
+    except (OSError, TimeoutError, ValueError, TypeError) as error:
         raise SchedulerError(
             f"the Dask scheduler at {address} does not answer within {timeout:g} s: is it running, and can it be reached from "
             f"here? ({error})",

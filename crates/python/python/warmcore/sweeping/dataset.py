@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _native
 from .._optional import optional
+from .drawing import plot
 from .engine import Times
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     import polars
     import pyarrow  # type: ignore[import-untyped]
     import pyarrow.dataset  # type: ignore[import-untyped]
+    from matplotlib.figure import Figure
 
     from .grid import Grid
 
@@ -72,18 +74,19 @@ class Sweep:
         if by is not None:
             partitioning = dataset.partitioning(arrow.schema([self._field(by)]), flavor="hive")
         files = [str(self._path / part["file"]) for part in self._manifest["parts"]]
-        schema = arrow.schema([self._field(column["name"]) for column in self._manifest["columns"]])
+        # Files have the units and half-widths of their columns themselves.
+        of_files = optional("pyarrow.parquet", "pandas").read_schema(files[0])
+        names = [column["name"] for column in self._manifest["columns"]]
+        schema = arrow.schema([self._field(name) if name == by else of_files.field(name) for name in names])
         return dataset.dataset(
             files, schema=schema, format="parquet", partitioning=partitioning, partition_base_dir=str(self._path)
         )
 
     def _field(self, name: str) -> pyarrow.Field:
+        """The field of a column that is the name of folders, as those of columns in files are."""
         arrow = optional("pyarrow", "pandas")
         column = next(column for column in self._manifest["columns"] if column["name"] == name)
-        halves = {f"{name}_half_width", f"{name.removeprefix('mean_')}_half_width"}
-        half = next((other["name"] for other in self._manifest["columns"] if other["name"] in halves), None)
-        metadata = {key: value for key, value in (("unit", column["unit"]), ("half_width", half)) if value}
-        return arrow.field(name, getattr(arrow, _TYPES[column["kind"]])(), metadata=metadata or None)
+        return arrow.field(name, getattr(arrow, _TYPES[column["kind"]])(), metadata={"unit": column["unit"]} if column["unit"] else None)
 
     def to_arrow(self) -> pyarrow.Table:
         """All rows as an Arrow table, file after file: in the grid's order, within each folder of a partition."""
@@ -99,6 +102,25 @@ class Sweep:
         """All rows as a polars frame."""
         frame: polars.DataFrame = optional("polars", "polars").from_arrow(self.to_arrow())
         return frame
+
+    def plot(self, x: str, y: str = "mean_delay", *, by: str | None = None, ax: Any = None) -> Figure:
+        """Draws a figure against a varied field, half-widths as bars, in the style of the report. Needs ``warmcore[plot]``.
+
+        >>> swept.plot("load", "mean_delay", by="scheduling.policy")
+
+        Points without the figure, such as the delay of a saturated host, are left out. Points that only differ in other fields,
+        such as the seed, are marks without a line.
+
+        Args:
+            x: The name of a column; each of its values has a place of its own if they are no numbers.
+            y: The name of a column of numbers.
+            by: The name of a column: a line for each of its values.
+            ax: Axes to draw into; a figure of its own otherwise.
+
+        Raises:
+            Error: The data set has no such column; the message names the nearest.
+        """
+        return plot(self, x, y, by, ax)
 
     def __repr__(self) -> str:
         return f"<Sweep of {len(self):,} points in {self._path}>"

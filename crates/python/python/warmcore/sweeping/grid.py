@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from typing import Any
 
 from .. import _native
@@ -31,12 +31,14 @@ class Grid:
     Args:
         scenario: What all points have in common; a :class:`Scenario`, or its fields.
         axes: The values of each field, by the field's dotted path. Fields that vary together are a tuple, and their values
-            tuples: ``{("processors", "stacks"): [(4, 4), (8, 8)]}``.
+            tuples: ``{("processors", "stacks"): [(4, 4), (8, 8)]}``. Whole numbers are below 2^63, as TOML has them; no field is
+            within another's.
         model: ``"packet"``, ``"run-queue"`` or ``"cluster"``, if ``scenario`` is a mapping.
 
     Raises:
         ScenarioError: A field is unknown, or a value cannot be used; the message names the nearest field and the point.
         ProfileError: A profile cannot be read.
+        KeyboardInterrupt: Ctrl-C, while points are checked.
     """
 
     def __init__(
@@ -50,12 +52,10 @@ class Grid:
         instance(scenario, (Scenario, Mapping), "scenario", "a scenario, or a mapping of its fields")
         if model not in _MODELS:
             raise refused(ScenarioError, "model", repr(model), " or ".join(f'"{name}"' for name in _MODELS))
-        _check_apart([name for field in axes for name in ([field] if isinstance(field, str) else field)])
         kind = scenario.kind if isinstance(scenario, Scenario) else model
         fields = _given(plain(scenario, "scenario"))
-        rows = [([field] if isinstance(field, str) else list(field), _rows(field, values)) for field, values in axes.items()]
-        text = _native.grid(_MODELS.get(kind, kind), json.dumps(fields), rows)
-        self._plan = _native.Plan(text)
+        along = [(_names(field), _values(field, values)) for field, values in axes.items()]
+        self._plan = _native.Plan.along(_MODELS[kind], json.dumps(fields), along)
 
     @classmethod
     def from_toml(cls, source: str | os.PathLike[str]) -> Grid:
@@ -107,26 +107,23 @@ class Grid:
         return f"<Grid of {len(self):,} points along {', '.join(self.fields) or 'nothing'}>"
 
 
-def _rows(field: Field, values: Iterable[Any]) -> str:
-    """JSON with a list of values for each point of the axis."""
-    name = field if isinstance(field, str) else ", ".join(map(str, field))
-    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+def _names(field: Field) -> list[str]:
+    """The fields of an axis."""
+    names = [field] if isinstance(field, str) else list(field) if isinstance(field, tuple) else []
+    if not names or not all(isinstance(name, str) for name in names):
+        raise refused(ArgumentError, "axes", f"given along {field!r}", "the dotted path of a field, or a tuple of several")
+    return names
+
+
+def _values(field: Field, values: Iterable[Any]) -> str:
+    """The values of an axis as a JSON list."""
+    name = ", ".join(_names(field))
+    # What has no order would be another grid each time.
+    if isinstance(values, (str, bytes, Mapping, Set)) or not isinstance(values, Iterable):
         raise refused(ArgumentError, name, f"given {values!r}", "a list of values")
     listed = plain(list(values), name)
-    if isinstance(field, str):
-        return json.dumps([[value] for value in listed])
-    for row in listed:
-        if not isinstance(row, list) or len(row) != len(field):
-            raise refused(ScenarioError, name, f"given {row!r}", f"a tuple of {len(field)} values for each point")
-    return json.dumps(listed)
-
-
-def _check_apart(fields: list[str]) -> None:
-    """Refuses an axis within another's table: the later would undo the earlier."""
-    for field in fields:
-        for other in fields:
-            if isinstance(other, str) and str(field).startswith(f"{other}."):
-                raise refused(ScenarioError, field, f"within `{other}`, which is varied too", "fields apart from each other")
+    one_each = isinstance(field, tuple) and len(field) == 1
+    return json.dumps([row[0] if isinstance(row, list) and len(row) == 1 else row for row in listed] if one_each else listed)
 
 
 def _given(value: Any) -> Any:

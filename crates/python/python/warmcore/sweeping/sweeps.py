@@ -10,7 +10,7 @@ from typing import Any
 
 from .. import _native
 from .._document import Scenario, plain
-from ..errors import ArgumentError, SweepError, number, refused, whole
+from ..errors import ArgumentError, number, refused, whole
 from . import dask, local
 from .batches import Batcher
 from .dataset import Sweep
@@ -56,7 +56,7 @@ def sweep(
 
     Raises:
         DataSetError: The folder has another grid's data set, another version's, or other files.
-        SchedulerError: The scheduler does not answer or is gone, or a worker has another version. Finished points are kept.
+        SchedulerError: ``engine`` is no address; the scheduler does not answer or is gone, or a worker has another version. Finished points are kept.
         SweepError: A point cannot be simulated, or its task was lost too often. Finished points are kept.
         KeyboardInterrupt: Ctrl-C; tasks under way are cancelled, and finished points are kept.
     """
@@ -68,13 +68,8 @@ def sweep(
     timeout = number(timeout, "timeout", "a number of seconds", least=0.0)
     if out is not None and not isinstance(out, (str, bytes, os.PathLike)):
         raise refused(ArgumentError, "out", f"of type {type(out).__name__}", "the path of a folder")
-    if engine != "local" and isinstance(engine, str) and "://" not in engine:
-        raise SweepError(
-            f'`engine` is "{engine}", expected "local", an address such as "dask://scheduler:8786", or a Dask client',
-            field="engine",
-            found=engine,
-            expected='"local", an address, or a client',
-        )
+    if isinstance(engine, str) and engine != "local":
+        dask.address_of(engine)
     path = plain(os.fsdecode(out), "out") if out is not None else f"sweep-{grid.identity[:12]}"
     # A plan of its own: one that was stopped stays stopped.
     plan = _native.Plan(text=grid.to_toml(), checked=True)

@@ -44,17 +44,21 @@ impl ClusterRun {
         }
     }
 
+    /// Names are those of the figures of `simulate` in Python, where it has them.
     pub(super) fn columns(&self) -> Vec<Column> {
         let counts = [
-            ("cycles", self.cycles),
-            ("references", self.references),
-            ("remote_misses", self.remote_misses),
-            ("remote_miss_cycles", self.remote_miss_cycles),
-            ("messages", self.messages),
-            ("handlers", self.handlers),
-            ("waited_cycles", self.waited_cycles),
+            ("cycles", "cycles", self.cycles),
+            ("references", "", self.references),
+            ("remote_misses", "", self.remote_misses),
+            ("remote_miss_time", "cycles", self.remote_miss_cycles),
+            ("messages", "", self.messages),
+            ("handlers", "", self.handlers),
+            ("handler_wait", "cycles", self.waited_cycles),
         ];
-        let counts = counts.map(|(name, count)| Column::integers(name, [i64::try_from(count).ok()]));
+        let counts = counts.map(|(name, unit, count)| {
+            let column = Column::integers(name, [i64::try_from(count).ok()]);
+            Column { unit: unit.to_owned(), ..column }
+        });
         [Column::floats("cost", "cycles", [Some(self.cost)])].into_iter().chain(counts).collect()
     }
 }

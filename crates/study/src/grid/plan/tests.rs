@@ -1,10 +1,11 @@
 use super::super::engine::run;
+use super::super::inspect;
 use super::super::order::order;
 use super::*;
 use std::fs;
 use std::path::Path;
 use warmcore_record::DataSet;
-use warmcore_record::dataset::{Begin, inspect};
+use warmcore_record::dataset::Begin;
 use warmcore_scenario::document::parse;
 use warmcore_sim::packet::simulate;
 
@@ -63,6 +64,11 @@ fn a_data_set_has_the_same_bytes_on_any_number_of_threads_and_from_its_own_docum
     assert_eq!(names[..4], ["scheduling.policy", "load", "traffic.streams", "arrival_rate"]);
     let delay = description.columns.iter().find(|head| head.name == "mean_delay").expect("a figure");
     assert_eq!(delay.unit, "ns");
+    // The document is the one that the manifest means.
+    let document = place.path().join("one/_grid.toml");
+    fs::write(&document, ours.text().replace("0.6", "0.7")).expect("it can be written");
+    let error = inspect(&place.path().join("one")).expect_err("another grid").to_string();
+    assert!(error.contains("_grid.toml` is damaged: its checksum is"), "{error}");
 }
 
 #[test]
@@ -81,7 +87,8 @@ fn a_row_is_what_the_point_alone_would_give() {
 fn the_longest_points_are_begun_first() {
     let precise = GRID.replace("precision = 0.2", "precision = 0.005").replace("max_packets = 20000\n", "");
     let plan = plan(&precise);
-    let order: Vec<u64> = order(&plan, |index| index == 2).into_iter().map(|(index, _)| index).collect();
+    let all = order(&plan, |index| index == 2, &NEVER).expect("nobody stops it");
+    let order: Vec<u64> = all.into_iter().map(|(index, _)| index).collect();
     // The higher load takes longer; 2 is known, and equal ones stay in order.
     assert_eq!(order.len(), 7);
     let load = |index: u64| plan.points().at(index)[1].as_float().expect("a load");
@@ -120,6 +127,14 @@ fn impossible_points_are_refused_before_anything_runs() {
     let plan = plan(GRID);
     let told = plan.contents(Some("seed")).map(drop).expect_err("not varied").to_string();
     assert!(told.contains("one of the fields that are varied: scheduling.policy, load"), "{told}");
+}
+
+#[test]
+fn a_stop_ends_the_check_of_points_and_their_order() {
+    let stop = AtomicBool::new(true);
+    let grid = parse(GRID, Path::new("grid.toml")).expect("a grid");
+    assert!(matches!(Plan::new_until(grid, &stop), Err(PlanError::Interrupted)));
+    assert_eq!(order(&plan(GRID), |_| false, &stop), None);
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! A data set: the same bytes whatever order rows come in, and refusals of what is another one.
 
+mod damage;
+
 use std::fs;
 use std::path::Path;
 use warmcore_record::DataSet;

@@ -1,0 +1,166 @@
+//! What somebody has changed in a data set is an error that names the file.
+
+use super::{ROWS, contents, files, open, row};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::Path;
+use warmcore_record::DataSet;
+use warmcore_record::dataset::{Begin, Cell, Description, Head, Kind, Layout, Row, inspect};
+
+fn finished(folder: &Path) -> Description {
+    let set = open(folder, Begin::New).unwrap();
+    (0..u64::from(ROWS)).for_each(|number| set.add(number, row(number)).unwrap());
+    set.finish().unwrap()
+}
+
+/// A change of a manifest.
+type Spoil = fn(&mut Value);
+
+/// Changes the manifest in `folder`.
+fn change(folder: &Path, change: impl FnOnce(&mut Value)) {
+    let path = folder.join("_manifest.json");
+    let mut manifest: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    change(&mut manifest);
+    fs::write(path, manifest.to_string()).unwrap();
+}
+
+/// A file that is a part in all but its columns or rows, with the checksum that the manifest is given.
+fn replace_part(folder: &Path, other: &Path) {
+    let content = fs::read(other.join("part-00000.parquet")).unwrap();
+    fs::write(folder.join("part-00000.parquet"), &content).unwrap();
+    change(folder, |manifest| {
+        manifest["parts"][0]["bytes"] = content.len().into();
+        manifest["parts"][0]["crc32"] = format!("{:08x}", crc32fast::hash(&content)).into();
+    });
+}
+
+#[test]
+fn a_manifest_that_lies_is_refused() {
+    let cases: [(&str, Spoil); 8] = [
+        ("lists the part `part-00000.parquet` twice", |it| it["parts"][1] = it["parts"][0].clone()),
+        ("its parts have 0 rows, expected 150", |it| it["parts"] = json!([])),
+        ("its parts have 214 rows, expected 150", |it| {
+            let mut more = it["parts"][0].clone();
+            more["file"] = "more.parquet".into();
+            it["parts"].as_array_mut().unwrap().push(more);
+        }),
+        ("its parts have 150 rows, expected 149", |it| it["rows"] = 149.into()),
+        ("has no rows, length or checksum", |it| {
+            drop(it["parts"][2].as_object_mut().unwrap().remove("crc32"));
+        }),
+        ("divided by `policy`, which is none of its columns", |it| it["partition_by"] = "policy".into()),
+        ("a name twice", |it| it["columns"][1] = it["columns"][0].clone()),
+        ("fewer than the varied fields", |it| it["leading"] = 9.into()),
+    ];
+    for (problem, spoil) in cases {
+        let place = tempfile::tempdir().unwrap();
+        finished(place.path());
+        change(place.path(), spoil);
+        let before = files(place.path());
+        let error = inspect(place.path()).unwrap_err().to_string();
+        assert!(error.contains("_manifest.json` is damaged") && error.contains(problem), "{error}");
+        let error = open(place.path(), Begin::Resume).map(drop).unwrap_err().to_string();
+        assert!(
+            error.contains("_manifest.json` is damaged") || error.contains("another partition"),
+            "{error}"
+        );
+        assert_eq!(files(place.path()), before);
+        drop(open(place.path(), Begin::Anew).unwrap());
+    }
+}
+
+#[test]
+fn rows_and_columns_are_those_of_the_files() {
+    let place = tempfile::tempdir().unwrap();
+    let error_after = |spoil: &dyn Fn(&Path)| {
+        let folder = tempfile::tempdir_in(place.path()).unwrap();
+        finished(folder.path());
+        spoil(folder.path());
+        let error = inspect(folder.path()).unwrap_err().to_string();
+        assert!(error.contains("part-00000.parquet` is damaged"), "{error}");
+        error
+    };
+    let error = error_after(&|folder| {
+        change(folder, |it| {
+            it["parts"][0]["rows"] = 65.into();
+            it["parts"][1]["rows"] = 63.into();
+        });
+    });
+    assert!(error.contains("it has 64 rows, the manifest says 65"), "{error}");
+    let error = error_after(&|folder| change(folder, |it| it["columns"][1]["name"] = "mean_delay".into()));
+    assert!(
+        error.contains("has the column `delay` of DOUBLE where the manifest says `mean_delay`"),
+        "{error}"
+    );
+    let error = error_after(&|folder| change(folder, |it| it["columns"][1]["kind"] = "integer".into()));
+    assert!(error.contains("the manifest says `delay` of INT64"), "{error}");
+    let error = error_after(&|folder| change(folder, |it| drop(it["columns"].as_array_mut().unwrap().pop())));
+    assert!(error.contains("the column `ended`, which the manifest does not say"), "{error}");
+    // A part of another data set, by its checksum the right one.
+    let other = place.path().join("other");
+    let mut with = contents("b", "1", Layout::new(ROWS), None);
+    let head = Head { name: "lost".to_owned(), unit: String::new(), kind: Kind::Flag };
+    with.description.columns.insert(2, head);
+    let set = DataSet::open(&other, with, Begin::New).unwrap();
+    for number in 0..u64::from(ROWS) {
+        let Row(mut cells) = row(number);
+        cells.insert(1, Cell::Flag(true));
+        set.add(number, Row(cells)).unwrap();
+    }
+    set.finish().unwrap();
+    let error = error_after(&|folder| replace_part(folder, &other));
+    assert!(error.contains("the column `lost` of BOOLEAN where the manifest says `ended`"), "{error}");
+}
+
+#[test]
+fn a_file_that_the_manifest_does_not_list_is_refused() {
+    let place = tempfile::tempdir().unwrap();
+    finished(place.path());
+    let more = place.path().join("seed=1");
+    fs::create_dir(&more).unwrap();
+    inspect(place.path()).expect("an empty folder is no part");
+    fs::copy(place.path().join("part-00000.parquet"), more.join("part-00003.parquet")).unwrap();
+    for error in [
+        inspect(place.path()).unwrap_err().to_string(),
+        open(place.path(), Begin::Resume).map(drop).unwrap_err().to_string(),
+    ] {
+        assert!(error.contains("seed=1/part-00003.parquet` is no part of the data set"), "{error}");
+    }
+    fs::remove_file(more.join("part-00003.parquet")).unwrap();
+    // Data tools leave such names alone.
+    fs::write(place.path().join("_notes.txt"), "").unwrap();
+    inspect(place.path()).expect("whole");
+}
+
+#[test]
+fn a_value_that_was_changed_in_a_journal_is_no_result() {
+    let place = tempfile::tempdir().unwrap();
+    let set = open(place.path(), Begin::New).unwrap();
+    (0..4).for_each(|number| set.add(number, row(number)).unwrap());
+    drop(set);
+    let journal = place.path().join("_part-00000.journal");
+    let text = fs::read_to_string(&journal).unwrap();
+    for (from, to) in [("0.5", "0.25"), ("row 2", "row 3"), ("key = [\"2\"]", "key = [\"9\"]")] {
+        assert!(text.contains(from), "{text}");
+        fs::write(&journal, text.replace(from, to)).unwrap();
+        let error = open(place.path(), Begin::Resume).map(drop).unwrap_err().to_string();
+        assert!(error.contains("_part-00000.journal` is damaged: row "), "{error}");
+    }
+    fs::write(&journal, &text).unwrap();
+    assert_eq!(open(place.path(), Begin::Resume).unwrap().known(), 4);
+}
+
+#[test]
+fn a_file_of_an_unfinished_data_set_is_the_part_that_it_is_named() {
+    let place = tempfile::tempdir().unwrap();
+    finished(place.path());
+    let content = fs::read(place.path().join("part-00002.parquet")).unwrap();
+    let unfinished = tempfile::tempdir().unwrap();
+    drop(open(unfinished.path(), Begin::New).unwrap());
+    fs::write(unfinished.path().join("part-00000.parquet"), content).unwrap();
+    let error = open(unfinished.path(), Begin::Resume).map(drop).unwrap_err().to_string();
+    assert!(
+        error.contains("part-00000.parquet` is damaged: it has 22 rows, the manifest says 64"),
+        "{error}"
+    );
+}
