@@ -1,6 +1,6 @@
 """Policies written in Python, for exploration: what a policy is asked, what it answers.
 
-A policy in Python costs a few microseconds for each packet; one in Rust takes some tens of nanoseconds. Write the one that
+A packet takes some 0.6 µs with a policy in Python, and some tens of nanoseconds with one in Rust. Write the one that
 you keep in Rust: see the book's page *A policy of your own*.
 """
 
