@@ -269,8 +269,9 @@ mod tests {
     /// whole buckets.
     #[test]
     fn an_even_distribution_has_an_even_density() {
-        let bounds: Vec<f64> =
-            (0..=256).map(|i| 1024.0 * (1.0 + f64::from(i % 128) / 128.0) * f64::from(1 + i / 128)).collect();
+        let bounds: Vec<f64> = (0..=256)
+            .map(|i| 1024.0 * (1.0 + f64::from(i % 128) / 128.0) * f64::from(1 << (i / 128)))
+            .collect();
         let packets = bounds.windows(2).map(|ends| ((ends[1] / ends[0]).ln() * 1e9) as u64).collect();
         let of = Distribution { from_ns: bounds[..256].to_vec(), to_ns: bounds[1..].to_vec(), packets };
         for per_octave in [64, 16, 4] {
