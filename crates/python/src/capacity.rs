@@ -4,22 +4,29 @@ use crate::document::AnyScenario;
 use crate::failure::{Class, Failure};
 use crate::figures::{self, Figures, rate, time};
 use crate::interruptible::{interruptible, on_threads};
+use crate::models::{HighestRate, Models};
 use crate::profile::chosen;
 use crate::table::Table;
 use pyo3::prelude::*;
 use std::time::Instant;
+use warmcore_costs::Profile;
 use warmcore_record::Column;
+use warmcore_scenario::PacketScenario;
 use warmcore_sim::packet::limit::{LimitVerdict, RateWithin, Trial, rate_within};
 use warmcore_sim::packet::{Bound, ServerKind, highest_bound};
-use warmcore_units::{Estimate, Fault, Nanos};
+use warmcore_units::{Estimate, Fault, Nanos, PerSecond};
 
-/// The highest rate that the host of a JSON `document` keeps up with; and the highest at which the p99 of the delay is at most
-/// `p99_below_ns`. Returns the figures as JSON, and the rates that were tried for that.
+/// The rate that names the random numbers, /s: that of `warmcore_sim`, so that a policy of one's own sees the same packets.
+const NAMING_RATE: PerSecond = PerSecond(1e9);
+
+/// The highest rate that the host of a JSON `document` keeps up with under its `models`; and the highest at which the p99 of the
+/// delay is at most `p99_below_ns`, which needs models that have names. Returns the figures as JSON, and the rates that were tried for that.
 #[pyfunction]
-#[pyo3(signature = (document, profile = None, p99_below_ns = None))]
+#[pyo3(signature = (document, models, profile = None, p99_below_ns = None))]
 pub(crate) fn capacity(
     py: Python<'_>,
     document: &str,
+    models: Models,
     profile: Option<&str>,
     p99_below_ns: Option<f64>,
 ) -> PyResult<(String, Table)> {
@@ -32,21 +39,51 @@ pub(crate) fn capacity(
     }
     let costs = chosen(&scenario.profile, profile)?;
     let began = Instant::now();
-    let (bound, within) = interruptible(py, |stop| {
-        on_threads(|| {
-            let traffic = scenario.traffic.open()?.stopped_by(stop);
-            let bound = highest_bound(&scenario, &traffic, &costs)?;
-            let within = p99_below_ns
-                .map(Nanos)
-                .map(|limit| rate_within(&scenario, &traffic, &costs, bound.capacity, limit));
-            Ok((bound, within.transpose()?))
-        })
-    })
-    .map_err(|failure| failure.with_field(|field| (field == "p99_below").then_some("p99_below_ns")))?;
+    let (bound, within) = match (models.are_code(), p99_below_ns) {
+        (true, Some(limit)) => {
+            let expected =
+                "none with a policy or costs of one's own: only the highest rate is found for them";
+            return Err(Failure::from(Fault::new("p99_below_ns", limit, expected)).into());
+        }
+        (true, None) => (own(py, *scenario, &models, &costs)?, None),
+        (false, limit) => named(py, &scenario, &costs, limit.map(Nanos))?,
+    };
     let mut figures = figures_of(&bound, within.as_ref());
     figures.set_wall_time(began.elapsed().as_secs_f64());
     let tried = within.map(|within| within.trials).unwrap_or_default();
     Ok((figures.to_json()?, Table::new(figures::table(columns(&tried))?)?))
+}
+
+/// The highest rate under models of one's own.
+fn own(
+    py: Python<'_>,
+    mut scenario: PacketScenario,
+    models: &Models,
+    costs: &Profile,
+) -> Result<Bound, Failure> {
+    scenario.rate_per_s = Some(NAMING_RATE);
+    let traffic = models.traffic(&mut scenario)?;
+    models.run(py, &scenario, traffic, costs, HighestRate)
+}
+
+/// The highest rate under the policy and the costs that `scenario` names, and the highest within `limit`.
+fn named(
+    py: Python<'_>,
+    scenario: &PacketScenario,
+    costs: &Profile,
+    limit: Option<Nanos>,
+) -> Result<(Bound, Option<RateWithin>), Failure> {
+    let found = interruptible(py, |stop| {
+        on_threads(|| {
+            let traffic = scenario.traffic.open()?.stopped_by(stop);
+            let bound = highest_bound(scenario, &traffic, costs)?;
+            let within = limit
+                .map(|limit| rate_within(scenario, &traffic, costs, bound.capacity, limit))
+                .transpose()?;
+            Ok((bound, within))
+        })
+    });
+    found.map_err(|failure| failure.with_field(|field| (field == "p99_below").then_some("p99_below_ns")))
 }
 
 fn figures_of(bound: &Bound, within: Option<&RateWithin>) -> Figures {

@@ -4,7 +4,7 @@
 
 mod run;
 
-pub(crate) use run::{Delays, Observed, OwnTask, Simulated};
+pub(crate) use run::{Delays, HighestRate, Observed, OwnTask, Simulated};
 
 use crate::failure::Failure;
 use crate::policy::{CostFunction, PythonCosts, PythonPolicy, Raised};

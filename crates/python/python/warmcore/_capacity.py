@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from . import _native
+from ._models import Cost, Models
 from ._native import Table
 from ._scenarios import PacketScenario
 from .errors import instance, number
+from .policy import Policy
 from .profile import Profile, document_of
 from .result import Estimate, Result
 
@@ -36,21 +38,34 @@ class Capacity(Result, kind="capacity"):
 
 
 def capacity(
-    scenario: PacketScenario, *, p99_below_ns: float | None = None, profile: Profile | None = None
+    scenario: PacketScenario,
+    *,
+    policy: Policy | None = None,
+    cost: Cost | None = None,
+    p99_below_ns: float | None = None,
+    profile: Profile | None = None,
 ) -> Capacity:
     """The highest rate that a host keeps up with, as ``warmcore capacity packet``. The scenario's own rate is not used.
 
+    >>> wc.capacity(scenario, policy=Mine()).bound_by
+    'processor 3'
+
     Args:
         scenario: The host and its traffic.
+        policy, cost: Models of your own, as :func:`warmcore.simulate` takes them. A policy in Python costs some microseconds for
+            each of some hundred thousand packets.
         p99_below_ns: A limit of the p99 of the delay in ns: the highest rate within it is searched for too, which takes some ten
-            simulations; ``run.max_packets`` bounds the longest.
+            simulations; ``run.max_packets`` bounds the longest. Not with a model of your own.
         profile: The costs of processing, instead of those that the scenario names.
 
     Raises:
-        ScenarioError: A field cannot be used; or there is no highest rate: in a closed loop, and with limited queues.
+        ScenarioError: A field cannot be used; a model of your own returned something impossible; or there is no highest rate: in a
+            closed loop, and with limited queues.
         ProfileError, TrafficError: As :func:`warmcore.simulate`.
     """
     instance(scenario, PacketScenario, "scenario", "a PacketScenario")
+    models = Models.checked(policy, cost=cost)
     limit = None if p99_below_ns is None else number(p99_below_ns, "p99_below_ns", "a time above zero, ns")
-    figures, trials = _native.capacity(scenario._json(), document_of(profile), limit)
-    return Capacity(scenario, figures, trials, {} if profile is None else {"profile": profile.name})
+    figures, trials = _native.capacity(scenario._json(), models, document_of(profile), limit)
+    replaced = {"profile": None if profile is None else profile.name, "scheduling.policy": models.policy_name}
+    return Capacity(scenario, figures, trials, {field: name for field, name in replaced.items() if name is not None})

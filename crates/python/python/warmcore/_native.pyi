@@ -62,6 +62,7 @@ def compare(
 ) -> tuple[str, Table]: ...
 def capacity(
     document: str,
+    models: Models,
     profile: str | None = None,
     p99_below_ns: float | None = None,
 ) -> tuple[str, Table]: ...

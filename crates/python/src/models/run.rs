@@ -2,13 +2,13 @@
 
 use crate::failure::Failure;
 use crate::policy::{CostFunction, PythonCosts, Raised};
-use warmcore_policy::dispatch::Waiting;
 use warmcore_policy::Policy;
+use warmcore_policy::dispatch::Waiting;
 use warmcore_scenario::{Mixing, OpenTraffic, PacketScenario};
 use warmcore_sim::packet::compare::Replications;
 use warmcore_sim::packet::observe::{EventTrace, Observations, Observed as Seen};
 use warmcore_sim::packet::{
-    Capacity, Ended, Outcome, Packet, PointResult, RunNeeds, Simulation, SimulationError,
+    Bound, Capacity, Ended, Outcome, Packet, PointResult, RunNeeds, Simulation, SimulationError,
 };
 use warmcore_units::{Fault, PerSecond};
 use warmcore_workload::{Arrivals, Key, TimeFactors, Trace};
@@ -75,12 +75,19 @@ impl<P: Policy, W: Waiting<Job = Packet>> Ready<'_, Own<P, W>> {
     }
 
     fn capacity(&mut self) -> Result<Capacity, Failure> {
+        Ok(self.bound()?.capacity)
+    }
+
+    /// The capacity, and what sets it.
+    fn bound(&mut self) -> Result<Bound, Failure> {
         let key = self.begin(CAPACITY_REPLICATION);
-        let capacity = self.simulation.capacity(&mut *self.traffic.endless(self.rate, key)?);
+        let bound = self.simulation.bound(&mut *self.traffic.endless(self.rate, key)?);
         self.raised.check()?;
+        let bound = bound?;
         let (_, is_known) = self.needs.capacity();
         // A trace is always the same when it is run again.
-        if is_known && !self.is_trace() { Ok(capacity?) } else { Ok(capacity?.unknown()) }
+        let is_known = is_known && !self.is_trace();
+        Ok(if is_known { bound } else { Bound { capacity: bound.capacity.unknown(), ..bound } })
     }
 
     fn is_trace(&self) -> bool {
@@ -161,6 +168,20 @@ impl OwnTask for Simulated {
         mut ready: Ready<'_, Own<P, W>>,
     ) -> Result<PointResult, Failure> {
         ready.result()
+    }
+}
+
+/// Finds the highest rate, and what sets it.
+pub(crate) struct HighestRate;
+
+impl OwnTask for HighestRate {
+    type Output = Bound;
+
+    fn perform<P: Policy, W: Waiting<Job = Packet>>(
+        self,
+        mut ready: Ready<'_, Own<P, W>>,
+    ) -> Result<Bound, Failure> {
+        ready.bound()
     }
 }
 
