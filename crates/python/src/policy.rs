@@ -1,58 +1,17 @@
-//! A policy and costs that are written in Python, as the simulator asks for them.
+//! A policy that is written in Python, as the simulator asks for it.
 
-use crate::failure::{Class, Complaint, Failure};
+mod costs;
+mod raised;
+
+pub(crate) use costs::{CostFunction, Found, PythonCosts};
+pub(crate) use raised::Raised;
+
 use pyo3::intern;
 use pyo3::prelude::*;
+use raised::{copied, fraction, refused};
 use rand_core::Rng;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use warmcore_costs::{self as costs, CostModel, ExecutionModel};
 use warmcore_policy as policy;
-use warmcore_units::{CpuId, Nanos};
-use warmcore_workload::random::Random;
-use warmcore_workload::{Key, Purpose};
-
-/// Calls between two looks for signals: code that runs in C looks for none itself.
-const CALLS: u32 = 256;
-/// What a packet may take, ns: less is lost in rounding, and with more, all that arrives meanwhile is kept.
-const COSTS: std::ops::RangeInclusive<f64> = 1.0..=1e9;
-
-/// The first exception of a run. Once there is one, no more packets arrive.
-#[derive(Clone, Default)]
-pub(crate) struct Raised {
-    first: Arc<OnceLock<Mutex<Option<PyErr>>>>,
-    stop: Arc<AtomicBool>,
-    calls: Arc<AtomicU32>,
-}
-
-impl Raised {
-    /// The flag that is set when the run shall end.
-    pub(crate) fn stop(&self) -> Arc<AtomicBool> {
-        Arc::clone(&self.stop)
-    }
-
-    /// # Errors
-    /// The exception, if there was one.
-    pub(crate) fn check(&self) -> Result<(), Failure> {
-        let first = self.first.get().and_then(|first| first.lock().ok()?.take());
-        first.map_or(Ok(()), |raised| Err(Failure::Interrupted(Some(raised))))
-    }
-
-    /// Looks for signals, every so many calls.
-    fn glance(&self, py: Python<'_>) -> PyResult<()> {
-        match self.calls.fetch_add(1, Ordering::Relaxed) % CALLS {
-            0 => py.check_signals(),
-            _ => Ok(()),
-        }
-    }
-
-    #[cold]
-    fn note(&self, error: PyErr) {
-        // Later ones may follow from the first.
-        let _ = self.first.set(Mutex::new(Some(error)));
-        self.stop.store(true, Ordering::Relaxed);
-    }
-}
+use warmcore_units::CpuId;
 
 /// Run the packet now, on this idle processor.
 #[pyclass(frozen, eq, hash, module = "warmcore._native")]
@@ -107,17 +66,6 @@ impl Wait {
 /// The number of a processor.
 fn number(cpu: &Bound<'_, PyAny>) -> PyResult<u32> {
     cpu.extract().or_else(|_| Err(refused("cpu", &cpu.repr()?.to_string(), "a processor's number from 0")))
-}
-
-/// What a model in Python says is impossible.
-fn refused(field: &str, found: &str, expected: &str) -> PyErr {
-    let complaint = Complaint {
-        message: format!("`{field}` is {found}, expected {expected}"),
-        field: Some(field.to_owned()),
-        found: Some(found.to_owned()),
-        expected: Some(expected.to_owned()),
-    };
-    Failure::Unusable(Class::Scenario, complaint).into()
 }
 
 /// A packet that needs a processor.
@@ -230,20 +178,6 @@ impl<const COMMON: bool> Clone for PythonPolicy<COMMON> {
     }
 }
 
-/// A deep copy of a model, so that each run begins with it as it was given.
-fn copied(py: Python<'_>, model: &Py<PyAny>, raised: &Raised) -> Py<PyAny> {
-    let copy = || Ok(py.import("copy")?.call_method1("deepcopy", (model,))?.unbind());
-    copy().unwrap_or_else(|error| {
-        raised.note(error);
-        model.clone_ref(py)
-    })
-}
-
-/// A number from 0 to 1.
-fn fraction(random: &mut impl Rng) -> f64 {
-    (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
-}
-
 impl<const COMMON: bool> policy::Policy for PythonPolicy<COMMON> {
     const QUEUES: policy::Queues = if COMMON { policy::Queues::Common } else { policy::Queues::PerProcessor };
     const USES_LOAD: bool = !COMMON;
@@ -254,7 +188,7 @@ impl<const COMMON: bool> policy::Policy for PythonPolicy<COMMON> {
         view: &impl policy::View,
         random: &mut impl Rng,
     ) -> policy::Decision {
-        if self.raised.stop.load(Ordering::Relaxed) {
+        if self.raised.is_set() {
             return policy::Decision::Wait(request.home);
         }
         self.ask(request, view, fraction(random)).unwrap_or_else(|error| {
@@ -287,123 +221,5 @@ fn seen_view(view: &impl policy::View, with_loads: bool) -> View {
         least_recent: view.least_recent().map(|cpu| cpu.0),
         busy: view.busy(),
         waiting: view.waiting(),
-    }
-}
-
-/// A packet whose service starts, and what it finds.
-#[pyclass(frozen, get_all, module = "warmcore")]
-#[derive(Clone, Debug)]
-pub(crate) struct Found {
-    /// Which parts of its working set were last written on its processor: `"A1, thread stack cached"` (Table 2 of Salehi 1994).
-    situation: String,
-    /// The packet's stream.
-    stream: u32,
-    /// The processor that works on it.
-    cpu: u32,
-    /// The packet's size in bytes; 0 where no size is modelled.
-    bytes: u16,
-    /// How long its processor ran no protocol code before, ns; infinite if it never did.
-    idle: f64,
-    /// What the profile says it takes, ns.
-    usual: f64,
-    /// A random number from 0 to 1, drawn from the scenario's seed: costs that draw stay reproducible.
-    random: f64,
-}
-
-/// What packets cost: as the profile says, or a function in Python of that.
-pub(crate) struct PythonCosts {
-    model: ExecutionModel,
-    function: Option<CostFunction>,
-    raised: Raised,
-}
-
-/// A function in Python of what a packet finds. Clones are one function.
-#[derive(Clone)]
-pub(crate) struct CostFunction {
-    /// As it was given.
-    given: Arc<Py<PyAny>>,
-    /// As it is in this run, and what it draws.
-    now: Arc<Mutex<(Py<PyAny>, Random)>>,
-    raised: Raised,
-}
-
-impl CostFunction {
-    pub(crate) fn new(py: Python<'_>, function: &Py<PyAny>, raised: &Raised) -> Self {
-        let any = Key { seed: 0, point: 0, replication: 0 }.stream(Purpose::OwnCost);
-        Self {
-            given: Arc::new(function.clone_ref(py)),
-            now: Arc::new(Mutex::new((function.clone_ref(py), any))),
-            raised: raised.clone(),
-        }
-    }
-
-    /// Begins a run: with a deep copy of the function as it was given, and with the random numbers of this name.
-    pub(crate) fn begin(&self, key: Key) {
-        let function = Python::attach(|py| copied(py, &self.given, &self.raised));
-        *self.now.lock().unwrap_or_else(PoisonError::into_inner) = (function, key.stream(Purpose::OwnCost));
-    }
-
-    /// The function, and a number that it may use.
-    fn next(&self, py: Python<'_>) -> (Py<PyAny>, f64) {
-        let mut now = self.now.lock().unwrap_or_else(PoisonError::into_inner);
-        (now.0.clone_ref(py), fraction(&mut now.1))
-    }
-}
-
-impl PythonCosts {
-    pub(crate) const fn new(model: ExecutionModel, function: Option<CostFunction>, raised: Raised) -> Self {
-        Self { model, function, raised }
-    }
-
-    fn ask(&self, function: &CostFunction, found: &costs::Found, idle: Nanos, usual: Nanos) -> PyResult<f64> {
-        Python::attach(|py| {
-            self.raised.glance(py)?;
-            let (function, random) = function.next(py);
-            let service = Found {
-                situation: found.situation.to_string(),
-                stream: found.stream.0,
-                cpu: found.cpu.0,
-                bytes: found.bytes,
-                idle: idle.0,
-                usual: usual.0,
-                random,
-            };
-            let cost = function.bind(py).call1((service,))?;
-            match cost.extract() {
-                Ok(ns) if COSTS.contains(&ns) => Ok(ns),
-                _ => Err(refused("cost()", &cost.repr()?.to_string(), "a time from 1 to 1e9 ns")),
-            }
-        })
-    }
-}
-
-impl CostModel for PythonCosts {
-    fn receive(&self, found: &costs::Found, idle: impl Fn(usize) -> Nanos) -> Nanos {
-        let nearest = idle(0);
-        let usual = CostModel::receive(&self.model, found, idle);
-        match &self.function {
-            Some(function) if !self.raised.stop.load(Ordering::Relaxed) => {
-                self.ask(function, found, nearest, usual).map_or_else(
-                    |error| {
-                        self.raised.note(error);
-                        usual
-                    },
-                    Nanos,
-                )
-            }
-            _ => usual,
-        }
-    }
-
-    fn sharers(&self) -> Vec<u32> {
-        CostModel::sharers(&self.model)
-    }
-
-    fn acquire_overhead(&self) -> Nanos {
-        CostModel::acquire_overhead(&self.model)
-    }
-
-    fn release_overhead(&self) -> Nanos {
-        CostModel::release_overhead(&self.model)
     }
 }
