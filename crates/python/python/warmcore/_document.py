@@ -7,7 +7,6 @@ Rust code when an object is made. So an object always is a complete and checked 
 from __future__ import annotations
 
 import difflib
-import html
 import inspect
 import json
 import keyword
@@ -17,7 +16,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, NoReturn, TypeVar
 
 from . import _native
-from .errors import ArgumentError, ScenarioError, refused
+from ._fields import fields_table, put
+from .errors import ScenarioError, instance, refused
 
 D = TypeVar("D", bound="Document")
 
@@ -70,8 +70,7 @@ class Document:
         Raises:
             ScenarioError: A field is unknown, or its value cannot be used.
         """
-        if not isinstance(fields, Mapping):
-            raise refused(ArgumentError, "fields", f"of type {type(fields).__name__}", "a mapping of names to values")
+        instance(fields, Mapping, "fields", "a mapping of names to values")
         return cls(**{str(name): value for name, value in fields.items()})
 
     def to_dict(self) -> dict[str, Any]:
@@ -88,11 +87,11 @@ class Document:
         Raises:
             ScenarioError: A field is unknown, or its value cannot be used.
         """
-        if fields is not None and not isinstance(fields, Mapping):
-            raise refused(ArgumentError, "fields", f"of type {type(fields).__name__}", "a mapping of paths to values")
+        if fields is not None:
+            instance(fields, Mapping, "fields", "a mapping of paths to values")
         changed = self.to_dict()
         for path, value in {**(fields or {}), **more}.items():
-            _set(changed, path, value)
+            put(changed, path, None if value is None else plain(value, str(path)))
         return type(self).from_dict(changed)
 
     def _get(self, name: str) -> Any:
@@ -148,11 +147,7 @@ class Document:
         return f"{type(self).__name__}({fields})"
 
     def _repr_html_(self) -> str:
-        rows = "".join(_rows(self._fields, _default(type(self)), ""))
-        return (
-            f'<table class="warmcore"><caption><b>{type(self).__name__}</b>, in bold what is not at its default</caption>'
-            f"{rows}</table>"
-        )
+        return fields_table(type(self).__name__, self._fields, _default(type(self)))
 
 
 class Part(Document):
@@ -193,8 +188,7 @@ class Scenario(Document):
         Raises:
             ScenarioError: It cannot be read, or it is no such scenario; the message names file, line and field.
         """
-        if not isinstance(source, (str, bytes, os.PathLike)):
-            raise refused(ArgumentError, "source", f"of type {type(source).__name__}", "a path, or a text in TOML")
+        instance(source, (str, bytes, os.PathLike), "source", "a path, or a text in TOML")
         is_text = isinstance(source, str) and (not source or "\n" in source or "=" in source)
         text, path = (plain(source, "source"), None) if is_text else (None, os.fsdecode(source))
         kind, document = _native.of_toml(cls.kind or None, text, path)
@@ -236,9 +230,7 @@ def plain(value: Any, path: str) -> Any:
         return value
     if isinstance(value, float):
         if not math.isfinite(value):
-            raise ScenarioError(
-                f"`{path}` is {value}, expected a finite number", field=path, found=str(value), expected="a finite number"
-            )
+            raise refused(ScenarioError, path, value, "a finite number")
         return value
     if isinstance(value, os.PathLike):
         return plain(os.fsdecode(value), path)
@@ -249,33 +241,9 @@ def plain(value: Any, path: str) -> Any:
         return plain(value.tolist(), path)
     if isinstance(value, Iterable) and not isinstance(value, (bytes, bytearray)):
         return [plain(one, f"{path}.{index}") for index, one in enumerate(value)]
-    expected = "a number, a text, true or false, a list or a table"
-    found = f"of type {type(value).__name__}"
-    raise ScenarioError(f"`{path}` is {found}, expected {expected}", field=path, found=found, expected=expected)
-
-
-def _set(fields: dict[str, Any], path: str, value: Any) -> None:
-    if not isinstance(path, str):
-        raise refused(ArgumentError, repr(path), f"of type {type(path).__name__}", "the dotted path of a field")
-    *tables, last = path.split(".")
-    node: Any = fields
-    for table in tables:
-        node = node[_place(node, table, path)] if isinstance(node, list) else node.setdefault(table, {})
-        if not isinstance(node, (dict, list)):
-            raise refused(ScenarioError, path, f"within `{table}`, which is no table", "a field")
-    if isinstance(node, list):
-        node[_place(node, last, path)] = plain(value, path)
-    elif value is None:
-        node.pop(last, None)
-    else:
-        node[last] = plain(value, path)
-
-
-def _place(items: list[Any], place: str, path: str) -> int:
-    """The place in a list that a path names."""
-    if not (place.isdecimal() and int(place) < len(items)):
-        raise refused(ScenarioError, path, f"at place {place} of a list of {len(items)}", "a place of the list, from 0")
-    return int(place)
+    raise refused(
+        ScenarioError, path, f"of type {type(value).__name__}", "a number, a text, true or false, a list or a table"
+    )
 
 
 class _Default:
@@ -329,17 +297,6 @@ def _default(kind: type[Document]) -> dict[str, Any]:
         except ScenarioError:  # It cannot be without some fields.
             _DEFAULTS[kind] = {}
     return _DEFAULTS[kind]
-
-
-def _rows(fields: Mapping[str, Any], default: Any, prefix: str) -> Iterable[str]:
-    for name, value in fields.items():
-        usual = default.get(name) if isinstance(default, Mapping) else None
-        if isinstance(value, Mapping):
-            yield from _rows(value, usual, f"{prefix}{name}.")
-            continue
-        shown = html.escape(value if isinstance(value, str) else json.dumps(value))
-        shown = shown if value == usual else f"<b>{shown}</b>"
-        yield f'<tr><td style="text-align:left">{html.escape(prefix + name)}</td><td style="text-align:left">{shown}</td></tr>'
 
 
 def _restored(kind: type[Document], fields: dict[str, Any]) -> Document:

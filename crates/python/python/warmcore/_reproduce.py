@@ -37,6 +37,9 @@ class Reproduction(Tabular):
         self.claims = claims
         self.table = table
 
+    def _rows(self) -> Table:
+        return self.table
+
     @property
     def source(self) -> str:
         """The citation of the source."""

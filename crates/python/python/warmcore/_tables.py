@@ -22,19 +22,21 @@ _LEFT = '<td style="text-align:left">'
 class Tabular:
     """Something with a table, which any library reads without copying that takes Arrow's C stream."""
 
-    table: Table
+    def _rows(self) -> Any:
+        """The table, of this package or of pyarrow."""
+        raise NotImplementedError
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Arrow's C stream of the table."""
-        return self.table.__arrow_c_stream__(requested_schema)
+        return self._rows().__arrow_c_stream__(requested_schema)
 
     def to_pandas(self) -> pandas.DataFrame:
         """The table as a pandas data frame. Needs ``warmcore[pandas]``."""
-        return to_pandas(self.table)
+        return to_pandas(self._rows())
 
     def to_polars(self) -> polars.DataFrame:
         """The table as a polars data frame. Needs ``warmcore[polars]``."""
-        return to_polars(self.table)
+        return to_polars(self._rows())
 
 
 def to_pandas(table: object) -> pandas.DataFrame:

@@ -9,7 +9,7 @@ from typing import Any
 
 from . import _native
 from ._tables import html_table
-from .errors import ArgumentError, instance, refused
+from .errors import instance
 from .result import Estimate
 
 __all__ = ["Profile"]
@@ -45,8 +45,7 @@ class Profile:
         Raises:
             ProfileError: It cannot be read, or is no such profile; the message names file, line and field.
         """
-        if not isinstance(path, (str, bytes, os.PathLike)):
-            raise refused(ArgumentError, "path", f"of type {type(path).__name__}", "a path")
+        instance(path, (str, bytes, os.PathLike), "path", "a path")
         return cls(_native.profile(os.fsdecode(path)))
 
     @classmethod

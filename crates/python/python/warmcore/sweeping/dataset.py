@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _native
 from .._optional import optional
+from .._tables import Tabular, html_table
 from .drawing import plot
 from .engine import Times
 
 if TYPE_CHECKING:
-    import pandas
-    import polars
     import pyarrow  # type: ignore[import-untyped]
     import pyarrow.dataset  # type: ignore[import-untyped]
     from matplotlib.figure import Figure
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 _TYPES = {"float": "float64", "integer": "int64", "text": "string", "flag": "bool_"}
 
 
-class Sweep:
+class Sweep(Tabular):
     """A finished sweep: a row for each point of its grid.
 
     The columns are the fields that were varied, then the figures with their half-widths; units are in the metadata of the
@@ -92,16 +91,8 @@ class Sweep:
         """All rows as an Arrow table, file after file: in the grid's order, within each folder of a partition."""
         return self.dataset.to_table()
 
-    def to_pandas(self) -> pandas.DataFrame:
-        """All rows as a pandas frame."""
-        optional("pandas", "pandas")
-        frame: pandas.DataFrame = self.to_arrow().to_pandas()
-        return frame
-
-    def to_polars(self) -> polars.DataFrame:
-        """All rows as a polars frame."""
-        frame: polars.DataFrame = optional("polars", "polars").from_arrow(self.to_arrow())
-        return frame
+    def _rows(self) -> pyarrow.Table:
+        return self.to_arrow()
 
     def plot(self, x: str, y: str = "mean_delay", *, by: str | None = None, ax: Any = None) -> Figure:
         """Draws a figure against a varied field, half-widths as bars, in the style of the report. Needs ``warmcore[plot]``.
@@ -126,12 +117,9 @@ class Sweep:
         return f"<Sweep of {len(self):,} points in {self._path}>"
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><td>{html.escape(column['name'])}</td><td>{html.escape(column['unit'])}</td></tr>"
-            for column in self._manifest["columns"]
-        )
+        rows = [(column["name"], column["unit"]) for column in self._manifest["columns"]]
         caption = f"{len(self):,} points in <code>{html.escape(str(self._path))}</code>"
-        return f'<table class="warmcore"><caption>{caption}</caption><tr><th>column</th><th>unit</th></tr>{rows}</table>'
+        return html_table(caption, rows, ("column", "unit"), texts=2)
 
 
 def open_dataset(path: str | os.PathLike[str]) -> Sweep:
