@@ -1,7 +1,7 @@
 """What a sweep on Dask costs, measured on a local cluster: `make bench-sweep`.
 
 Prints the machine and the versions; how busy two workers are in a sweep of 2,000 points, by their own times against the wall;
-what a task and a row cost scheduler and client; the same sweep with SimPy at a size that it can bear, and the ratio; and the plan
+what a task and a row cost scheduler and client; the same sweep with SimPy at a size that it can bear, and the ratio; and the forecast
 of a million points on a thousand workers with these costs.
 """
 
@@ -25,7 +25,7 @@ from typing import Any
 import distributed
 import warmcore as wc
 from warmcore import _native
-from warmcore.sweeping import dask, plan
+from warmcore.sweeping import dask, forecast
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import simpy_sweep  # noqa: E402
@@ -203,8 +203,8 @@ def main() -> None:
 
 
 def planned(found: dict[str, Any]) -> None:
-    """Prints the plan of a large sweep with what was measured."""
-    print("the plan with these costs:")
+    """Prints the forecast of a large sweep with what was measured."""
+    print("the forecast with these costs:")
     options = {
         "--point-ms": found["sweep"]["point_ms"],
         "--task-ms": found["tasks"]["scheduler_cpu_ms"],
@@ -213,7 +213,7 @@ def planned(found: dict[str, Any]) -> None:
         "--row-bytes": found["rows"]["row_bytes"],
     }
     sys.argv = [sys.argv[0], *(word for option in options.items() for word in map(str, option))]
-    plan.main()
+    forecast.main()
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ import pyarrow.parquet
 import pytest
 import warmcore as wc
 from warmcore import _native
-from warmcore.sweeping import batches, dask, plan
+from warmcore.sweeping import batches, dask, forecast
 
 BASE = wc.PacketScenario(run=wc.RunLength(precision=0.3, max_packets=10_000))
 GRID = wc.Grid(BASE, {"scheduling.policy": ["mru", "lru"], "load": [0.2, 0.5], "seed": range(1, 51)})
@@ -432,14 +432,14 @@ def test_tasks_are_as_long_as_scheduler_and_end_allow() -> None:
     assert len(taken) == pytest.approx(990, abs=2)
 
 
-def test_the_plan_of_a_large_sweep_is_repeatable_and_keeps_its_workers_busy() -> None:
-    costs = plan.Costs()
-    points = plan.points_of(100_000, costs)
-    planned = plan.simulate(points, 100, costs)
-    assert planned == plan.simulate(points, 100, costs)
-    assert planned.workers_busy > 0.9 and planned.scheduler_busy < 0.3 and planned.lost < 20
+def test_the_forecast_of_a_large_sweep_is_repeatable_and_keeps_its_workers_busy() -> None:
+    costs = forecast.Costs()
+    points = forecast.points_of(100_000, costs)
+    expected = forecast.simulate(points, 100, costs)
+    assert expected == forecast.simulate(points, 100, costs)
+    assert expected.workers_busy > 0.9 and expected.scheduler_busy < 0.3 and expected.lost < 20
     # Tasks as short as points load the scheduler instead of the workers.
-    short = plan.simulate(points[:20_000], 1000, costs, task_s=0.001)
+    short = forecast.simulate(points[:20_000], 1000, costs, task_s=0.001)
     assert short.scheduler_busy > 0.8 and short.workers_busy < 0.2
     # Nothing is lost where nobody dies.
-    assert plan.simulate(points[:5_000], 10, plan.Costs(life_s=0.0)).lost == 0
+    assert forecast.simulate(points[:5_000], 10, forecast.Costs(life_s=0.0)).lost == 0

@@ -9,7 +9,7 @@
 ``dataset``               what a finished sweep is: :class:`Sweep`, :func:`open_dataset`
 ``drawing``               a figure of its rows
 ``progress``              how far a sweep is
-``plan``                  what a sweep on many workers would take, simulated
+``forecast``              what a sweep on many workers would take, simulated
 ========================  ==========================================================================
 
 A row is a pure function of the grid's document and the point's number, so that engines only hand over numbers and rows.

@@ -21,6 +21,8 @@ SHORTEST_TASK_S = 0.2
 LONGEST_TASKS = 4
 #: Near the end of a sweep tasks get shorter, down to this part of what the scheduler needs.
 LAST_SHARE = 0.5
+#: Tasks under way for each thread of the workers: one runs, the others wait there for it to end.
+UNDER_WAY = 3
 #: The most points of a task: its result is about as many half kilobytes.
 MOST_POINTS = 4096
 

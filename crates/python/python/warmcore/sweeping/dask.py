@@ -17,14 +17,12 @@ from typing import Any
 
 from .. import _native
 from .._optional import optional
-from ..errors import ArgumentError, Error, SchedulerError, SweepError, refused
-from .batches import Batcher
+from ..errors import Error, SchedulerError, SweepError, instance
+from .batches import UNDER_WAY, Batcher
 from .engine import Done
 
 #: The version that workers must have.
 VERSION = _native.VERSION
-#: Tasks under way for each thread of the workers: one runs, the others wait there for it to end.
-_UNDER_WAY = 3
 #: How often the scheduler is asked for its workers, in seconds.
 _ASK_S = 1.0
 #: How often the scheduler's state is looked at while no task ends, in seconds.
@@ -90,8 +88,7 @@ def connect(engine: Any, timeout: float) -> tuple[Any, bool]:
     if not isinstance(engine, str):
         # A cluster, such as distributed.LocalCluster, knows its scheduler.
         engine = getattr(engine, "scheduler_address", engine)
-        if not isinstance(engine, str):
-            raise refused(ArgumentError, "engine", f"of type {type(engine).__name__}", '"local", an address, or a Dask client')
+        instance(engine, str, "engine", '"local", an address, or a Dask client')
     address = address_of(engine)
     try:
         return _client(distributed, address, timeout), True
@@ -186,7 +183,7 @@ def run(client: Any, plan: _native.Plan, batcher: Batcher, retries: int, timeout
     try:
         while batcher or tasks.waiting:
             threads = workers.threads()
-            while batcher and len(tasks.waiting) < max(_UNDER_WAY * threads, 1):
+            while batcher and len(tasks.waiting) < max(UNDER_WAY * threads, 1):
                 tasks.submit(*batcher.take(threads))
             future = tasks.next(_GLANCE_S)
             if time.monotonic() - workers.seen > timeout + _ASK_S or client.status in ("closed", "closing"):

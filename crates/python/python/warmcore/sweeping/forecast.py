@@ -1,6 +1,6 @@
 """What a sweep on many workers would take, simulated: the scheduler's load, deaths of workers, and the writing of rows.
 
-    python3 -m warmcore.sweeping.plan --points 1000000 --workers 1000 --point-ms 50
+    python3 -m warmcore.sweeping.forecast --points 1000000 --workers 1000 --point-ms 50
 
 Each worker has one task that runs and one that waits (Dask's ``worker-saturation``). The scheduler is one server, which each task
 that ends keeps busy for a while; so is the client, which writes rows and hands the next task over. A worker dies at random times,
@@ -12,20 +12,19 @@ from __future__ import annotations
 
 import argparse
 import heapq
+import math
 import random
 import sys
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .batches import TASK_OVERHEAD_S, Batcher
+from .batches import TASK_OVERHEAD_S, UNDER_WAY, Batcher
 
 #: Points are begun longest first within so many of them, as the program does.
 _WINDOW = 65_536
 #: What runs and waits at a worker of one thread.
 _AT_WORKER = 2
-#: Tasks under way for each worker: what the client keeps with the scheduler.
-_UNDER_WAY = 3
 
 
 @dataclass(frozen=True)
@@ -55,7 +54,7 @@ class Costs:
 
 
 @dataclass(frozen=True)
-class Planned:
+class Forecast:
     """What a sweep came to."""
 
     #: How long it takes.
@@ -88,12 +87,12 @@ def points_of(points: int, costs: Costs, seed: int = 1) -> list[tuple[int, float
 
 
 def _mean_of_lognormal(spread: float) -> float:
-    return float(2.718281828459045 ** (spread * spread / 2.0))
+    return math.exp(spread * spread / 2.0)
 
 
 def simulate(
     points: Sequence[tuple[int, float]], workers: int, costs: Costs, task_s: float | None = None, seed: int = 1
-) -> Planned:
+) -> Forecast:
     """The sweep of ``points`` on so many ``workers``, with tasks of ``task_s`` seconds, or as :func:`warmcore.sweep` chooses."""
     return _Simulation(points, workers, costs, task_s, seed).run()
 
@@ -123,7 +122,7 @@ class _Simulation:
         self._tasks = self._lost = 0
         self._end = 0.0
 
-    def run(self) -> Planned:
+    def run(self) -> Forecast:
         self._refill(0.0)
         for worker in range(self._workers):
             self._born(0.0, worker)
@@ -136,7 +135,7 @@ class _Simulation:
             elif life == self._life[worker]:
                 getattr(self, f"_{what}")(now, worker)
         makespan = max(self._end, 1e-12)
-        return Planned(
+        return Forecast(
             makespan,
             self._useful_s / (makespan * self._workers),
             self._scheduler_s / makespan,
@@ -158,7 +157,7 @@ class _Simulation:
 
     def _refill(self, now: float) -> None:
         """The client hands tasks over until enough are under way."""
-        while self._batcher and self._under_way < _UNDER_WAY * self._workers:
+        while self._batcher and self._under_way < UNDER_WAY * self._workers:
             indices, estimated = self._batcher.take(self._workers, self._costs.task_s)
             error = self._costs.error
             # The error of a task's sum is smaller than a point's.
@@ -220,7 +219,7 @@ class _Simulation:
 
 def main() -> int:
     """Prints what the sweep that the command line describes would take, by the length of its tasks."""
-    parser = argparse.ArgumentParser(prog="python3 -m warmcore.sweeping.plan", description=(__doc__ or "").split("\n")[0])
+    parser = argparse.ArgumentParser(prog="python3 -m warmcore.sweeping.forecast", description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--points", type=int, default=1_000_000)
     parser.add_argument("--workers", type=int, default=1_000)
     parser.add_argument("--point-ms", type=float, default=Costs.point_s * 1e3, help="a point on one processor, on average")
@@ -244,11 +243,11 @@ def main() -> int:
     print(f"{given.points:,} points of {given.point_ms:g} ms on {given.workers:,} workers; without any overhead {ideal:.0f} s")
     print("tasks of   makespan  workers busy  scheduler busy  client busy    tasks   lost  rows MB/s")
     for task_s in [*given.tasks_s, None]:
-        planned = simulate(points, given.workers, costs, task_s)
+        forecast = simulate(points, given.workers, costs, task_s)
         name = "chosen" if task_s is None else f"{task_s:g} s"
         print(
-            f"{name:>8} {planned.makespan_s:>9.1f} s {planned.workers_busy:>12.1%} {planned.scheduler_busy:>15.1%}"
-            f" {planned.client_busy:>12.1%} {planned.tasks:>8,} {planned.lost:>6,} {planned.bytes_per_s / 1e6:>10.2f}"
+            f"{name:>8} {forecast.makespan_s:>9.1f} s {forecast.workers_busy:>12.1%} {forecast.scheduler_busy:>15.1%}"
+            f" {forecast.client_busy:>12.1%} {forecast.tasks:>8,} {forecast.lost:>6,} {forecast.bytes_per_s / 1e6:>10.2f}"
         )
     return 0
 
