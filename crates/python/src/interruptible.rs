@@ -42,11 +42,23 @@ pub(crate) fn on_threads<T: Send>(work: impl FnOnce() -> Result<T, Failure> + Se
 ///
 /// # Errors
 /// Those of `work`; [`Failure::Interrupted`] with what a signal's handler raised.
-#[expect(clippy::redundant_closure_for_method_calls, reason = "the method alone has one lifetime only")]
 pub(crate) fn interruptible<T: Send>(
     py: Python<'_>,
     work: impl FnOnce(Arc<AtomicBool>) -> Result<T, Failure> + Send,
 ) -> Result<T, Failure> {
+    interruptible_watched(py, work, |_| Ok(()))
+}
+
+/// As [`interruptible`], and calls `watch` on this thread now and then, and once more when `work` is done.
+///
+/// # Errors
+/// As [`interruptible`]; what `watch` raised ends `work` too.
+pub(crate) fn interruptible_watched<T: Send>(
+    py: Python<'_>,
+    work: impl FnOnce(Arc<AtomicBool>) -> Result<T, Failure> + Send,
+    watch: impl Fn(Python<'_>) -> PyResult<()> + Sync,
+) -> Result<T, Failure> {
+    let look = || Python::attach(|py| py.check_signals().and_then(|()| watch(py))).err();
     py.detach(|| {
         let stop = Arc::new(AtomicBool::new(false));
         let (done, result) = channel();
@@ -58,9 +70,13 @@ pub(crate) fn interruptible<T: Send>(
             loop {
                 match result.recv_timeout(GLANCE) {
                     Ok(_) if raised.is_some() => return Err(Failure::Interrupted(raised)),
-                    Ok(result) => return result,
+                    Ok(Ok(done)) => {
+                        let raised = Python::attach(&watch).err();
+                        return raised.map_or(Ok(done), |raised| Err(Failure::Interrupted(Some(raised))));
+                    }
+                    Ok(Err(failure)) => return Err(failure),
                     Err(RecvTimeoutError::Timeout) if raised.is_none() => {
-                        raised = Python::attach(|py| py.check_signals()).err();
+                        raised = look();
                         stop.store(raised.is_some(), Ordering::Relaxed);
                     }
                     Err(RecvTimeoutError::Timeout) => {}

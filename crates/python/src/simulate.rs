@@ -17,21 +17,13 @@ use warmcore_sim::packet::Point;
 use warmcore_sim::{cluster, runqueue};
 
 /// Simulates the scenario of `kind` in a JSON `document`; returns its figures as JSON, and a table.
-///
-/// `profile` is the TOML of the costs that stand for those the scenario names.
 #[pyfunction]
-#[pyo3(signature = (kind, document, profile = None))]
-pub(crate) fn simulate(
-    py: Python<'_>,
-    kind: &str,
-    document: &str,
-    profile: Option<&str>,
-) -> PyResult<(String, Table)> {
+pub(crate) fn simulate(py: Python<'_>, kind: &str, document: &str) -> PyResult<(String, Table)> {
     let scenario = AnyScenario::from_json(kind, document)?;
     let began = Instant::now();
     let said = interruptible(py, |stop| {
         on_threads(|| match &scenario {
-            AnyScenario::Packet(scenario) => packet(scenario, profile, stop),
+            AnyScenario::Packet(scenario) => packet(scenario, stop),
             AnyScenario::RunQueue(scenario) => run_queue(scenario, &stop),
             AnyScenario::Cluster(scenario) => cluster(scenario, &stop),
         })
@@ -41,7 +33,7 @@ pub(crate) fn simulate(
     Ok((figures.to_json()?, Table::new(table)?))
 }
 
-/// Simulates packets with `models` of one's own.
+/// Simulates packets with `models` of one's own. `profile` is the TOML of the costs that stand for those the scenario names.
 #[pyfunction]
 #[pyo3(signature = (document, models, profile = None))]
 pub(crate) fn simulate_with(
@@ -70,13 +62,11 @@ pub(crate) fn simulate_with(
     Ok((figures.to_json()?, Table::new(table)?))
 }
 
-fn packet(scenario: &PacketScenario, profile: Option<&str>, stop: Arc<AtomicBool>) -> Result<Said, Failure> {
-    let costs = chosen(&scenario.profile, profile)?;
+fn packet(scenario: &PacketScenario, stop: Arc<AtomicBool>) -> Result<Said, Failure> {
+    let costs = chosen(&scenario.profile, None)?;
     let traffic = scenario.traffic.open()?.stopped_by(stop);
     let result = Point::new(scenario, &traffic, &costs)?.simulate()?;
-    let mut scenario = scenario.clone();
-    named_by(&mut scenario.profile, &costs, profile);
-    Said::of_point(&scenario, None, &result)
+    Said::of_point(scenario, None, &result)
 }
 
 fn run_queue(scenario: &RunQueueScenario, stop: &AtomicBool) -> Result<Said, Failure> {

@@ -5,17 +5,17 @@ mod own;
 pub(crate) use own::{OwnRow, grid_row, grid_table};
 
 use crate::failure::{Class, Complaint, Failure};
-use crate::interruptible::{interruptible, on_threads};
+use crate::interruptible::{interruptible, interruptible_watched, on_threads};
 use pyo3::prelude::*;
 use std::path::PathBuf;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use warmcore_record::DataSet as Written;
 use warmcore_record::dataset::{Begin, DataSetError, Row};
 use warmcore_scenario::document::{self, Checked as _, DocumentError};
 use warmcore_scenario::grid::{AnyScenario, Axis, Grid};
 use warmcore_study::grid::order::order;
-use warmcore_study::grid::{Plan as Checked, PlanError, PointFailed, inspect};
+use warmcore_study::grid::{Plan as Checked, PlanError, PointFailed, Ran, RunError, inspect, run};
 use warmcore_units::Fault;
 
 impl From<PlanError> for Failure {
@@ -45,6 +45,17 @@ impl From<PointFailed> for Failure {
     }
 }
 
+impl From<RunError> for Failure {
+    fn from(error: RunError) -> Self {
+        match error {
+            RunError::Point(failed) => failed.into(),
+            RunError::Keep(error) => error.into(),
+            RunError::Threads(_) => Self::Broken(error.to_string()),
+            RunError::Interrupted => Self::Interrupted(None),
+        }
+    }
+}
+
 impl From<DataSetError> for Failure {
     fn from(error: DataSetError) -> Self {
         // The command line's options are arguments here.
@@ -54,6 +65,9 @@ impl From<DataSetError> for Failure {
         Self::plain(Class::DataSet, message)
     }
 }
+
+/// The bits of the part of a sweep that is done when none is.
+const NOTHING: u64 = 0.0_f64.to_bits();
 
 /// What a document can hold.
 const UNFIT: &str = "a number below 2^63, a text, true or false, a list or a table";
@@ -111,7 +125,6 @@ fn broken(error: impl ToString) -> Failure {
 #[pyclass(frozen, module = "warmcore")]
 pub(crate) struct Plan {
     plan: Checked,
-    stop: AtomicBool,
 }
 
 #[pymethods]
@@ -202,16 +215,13 @@ impl Plan {
             // One processor for each caller: whoever calls this has others for the other points.
             let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().map_err(broken)?;
             pool.install(|| {
-                let row = |index| text(&self.plan.row(index, &self.stop)?);
+                // A worker ends a task by ending its process.
+                let never = AtomicBool::new(false);
+                let row = |index| text(&self.plan.row(index, &never)?);
                 indices.into_iter().map(row).collect::<Result<Vec<String>, Failure>>()
             })
         });
         Ok(rows?)
-    }
-
-    /// Ends what [`Self::rows`] is at as soon as it can be, with `KeyboardInterrupt`; no more is begun.
-    fn stop(&self) {
-        self.stop.store(true, Ordering::Relaxed);
     }
 }
 
@@ -222,7 +232,7 @@ impl Plan {
         make: impl FnOnce(&AtomicBool) -> Result<Checked, Failure> + Send,
     ) -> PyResult<Self> {
         let plan = interruptible(py, |stop| on_threads(|| make(&stop)))?;
-        Ok(Self { plan, stop: AtomicBool::new(false) })
+        Ok(Self { plan })
     }
 }
 
@@ -278,6 +288,41 @@ impl DataSet {
         Ok(points?)
     }
 
+    /// Simulates every point of `plan` whose row is not known on this machine's threads, `jobs` at a time, and adds the rows.
+    /// `progress` is called now and then, when more are done, with the rows that are known and the part of the work that is done,
+    /// 0 to 1. Returns how many points were simulated, and the seconds that all threads together spent in them.
+    #[pyo3(signature = (plan, jobs, progress))]
+    fn run(
+        &self,
+        py: Python<'_>,
+        plan: &Plan,
+        jobs: Option<u32>,
+        progress: &Bound<'_, PyAny>,
+    ) -> PyResult<(u64, f64)> {
+        let progress = progress.clone().unbind();
+        let done = (AtomicU64::new(0), AtomicU64::new(NOTHING));
+        let told = AtomicU64::new(NOTHING);
+        let work = |set: &Written, stop: &AtomicBool| {
+            let note = |part: f64| {
+                done.0.store(set.known(), Ordering::Relaxed);
+                done.1.store(part.to_bits(), Ordering::Release);
+            };
+            on_threads(|| Ok(run(&plan.plan, set, jobs, note, stop)?))
+        };
+        let said = |py: Python<'_>| {
+            // Rows are counted before the part is said.
+            let part = done.1.load(Ordering::Acquire);
+            if told.swap(part, Ordering::Relaxed) == part {
+                return Ok(());
+            }
+            let known = done.0.load(Ordering::Relaxed);
+            progress.call1(py, (known, f64::from_bits(part))).map(drop)
+        };
+        let ran = interruptible_watched(py, |stop| self.locked(|set| work(set, &stop)), said);
+        let Ran { points, busy_s } = ran?;
+        Ok((points, busy_s))
+    }
+
     /// Adds rows by their points' indices.
     fn add(&self, py: Python<'_>, rows: Vec<(u64, String)>) -> PyResult<()> {
         self.with(py, |set| rows.iter().try_for_each(|(index, text)| Ok(set.add(*index, row(text)?)?)))
@@ -286,11 +331,6 @@ impl DataSet {
     /// How many rows are known.
     fn known(&self, py: Python<'_>) -> PyResult<u64> {
         self.with(py, |set| Ok(set.known()))
-    }
-
-    /// How many parts are written, and of how many.
-    fn written(&self, py: Python<'_>) -> PyResult<(usize, usize)> {
-        self.with(py, |set| Ok(set.written()))
     }
 
     /// Marks it as whole; nothing can be added any more.

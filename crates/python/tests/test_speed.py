@@ -10,6 +10,7 @@ import time
 
 import pytest
 import warmcore as wc
+from common import MostRecent
 
 BINARY = os.environ.get("WARMCORE_BINARY", "")
 pytestmark = pytest.mark.skipif(not BINARY, reason="name the optimised binary in WARMCORE_BINARY")
@@ -53,10 +54,6 @@ def test_ten_million_packets_cost_little_more_through_python(tmp_path: pathlib.P
 
 
 def test_what_a_policy_in_python_costs() -> None:
-    class MostRecent(wc.Policy):
-        def place(self, request: wc.Request, view: wc.View) -> wc.Run | wc.Wait:
-            return wc.Wait(request.home) if view.most_recent is None else wc.Run(view.most_recent)
-
     scenario = wc.PacketScenario(rate_per_s=40_000, scheduling=wc.Scheduling(policy="mru"), run=wc.RunLength(precision=1e-6))
     own = wc.simulate(scenario.replace({"run.max_packets": 500_000}), policy=MostRecent())
     built_in = wc.simulate(scenario.replace({"run.max_packets": 10_000_000}))

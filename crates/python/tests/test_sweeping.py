@@ -8,6 +8,7 @@ import pathlib
 import random
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import textwrap
@@ -205,6 +206,19 @@ def test_what_is_wrong_with_a_grid_names_field_and_value() -> None:
         wc.Grid(BASE.replace(rate_per_s=1e4), {"seed": [1, 1]})
 
 
+def test_a_sweep_does_not_end_later_ones_of_its_grid(tmp_path: pathlib.Path) -> None:
+    grid = wc.Grid(BASE.replace(rate_per_s=2e4), {"seed": range(1, 201)})
+
+    def stop(_done: int, _of: int, _left: float | None) -> None:
+        raise LookupError("no more")
+
+    with pytest.raises(LookupError, match="no more"):
+        wc.sweep(grid, out=tmp_path / "set", progress=stop)
+    swept = wc.sweep(grid, out=tmp_path / "set", progress=False)
+    assert swept.times is not None and len(swept) == 200
+    assert swept.times.points == swept.times.tasks > 0 and 0.0 < sum(swept.times.busy_s.values())
+
+
 def test_fields_that_vary_together_and_every_model() -> None:
     grid = wc.Grid(BASE.replace(rate_per_s=1e4), {("processors", "traffic.streams"): [(4, 8), (8, 64)], "seed": [1, 2]})
     assert len(grid) == 4 and grid.point(2) == "processors = 8, traffic.streams = 64, seed = 1"
@@ -220,6 +234,11 @@ def test_a_scheduler_that_does_not_answer_is_an_error_within_seconds(tmp_path: p
         wc.sweep(GRID, "dask://127.0.0.1:1", out=tmp_path / "set", timeout=1)
     assert time.monotonic() - began < 15 and error.value.field == "engine"
     assert not (tmp_path / "set").exists()
+
+
+def test_a_scheduler_that_says_nothing_is_an_error(tmp_path: pathlib.Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as mute, pytest.raises(wc.SchedulerError, match="does not answer"):
+        wc.sweep(GRID, f"dask://127.0.0.1:{mute.getsockname()[1]}", out=tmp_path / "set", timeout=0.5)
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ pub mod order;
 pub mod plan;
 pub mod scheduler;
 
-pub use engine::{RunError, run};
+pub use engine::{Ran, RunError, run};
 pub use figures::ClusterRun;
 pub use opened::inspect;
 pub use plan::{Plan, PlanError, PointFailed};

@@ -106,7 +106,7 @@ fn swept(plan: &Plan, engine: &EngineArguments, output: &ResumableArguments) -> 
     let ended = run_points(plan, &set, engine.jobs, |part| progress::set(&bar, part), stop);
     bar.finish_and_clear();
     match ended {
-        Ok(()) => shown(&output.out, &set.finish().into_diagnostic()?, output.json),
+        Ok(_) => shown(&output.out, &set.finish().into_diagnostic()?, output.json),
         Err(RunError::Interrupted) => {
             Err(interrupt::resumable(format_args!("{} of {} points are", set.known(), plan.points().count())))
         }

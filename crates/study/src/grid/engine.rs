@@ -5,6 +5,7 @@ use super::plan::{Plan, PointFailed};
 use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Instant;
 use warmcore_record::DataSet;
 use warmcore_record::dataset::DataSetError;
 
@@ -25,6 +26,15 @@ pub enum RunError {
     Interrupted,
 }
 
+/// What a sweep took in this process.
+#[derive(Clone, Copy, Default, PartialEq, Debug)]
+pub struct Ran {
+    /// How many points were simulated.
+    pub points: u64,
+    /// The seconds that all threads together spent in them.
+    pub busy_s: f64,
+}
+
 /// Simulates every point of `plan` that `set` does not know, `jobs` at a time, and adds the rows to it; as many as there
 /// are processors by default. `progress` is called with the part of the estimated work that is done, 0 to 1. No point is begun once `stop` is set.
 ///
@@ -36,12 +46,12 @@ pub fn run(
     jobs: Option<u32>,
     progress: impl Fn(f64) + Sync,
     stop: &AtomicBool,
-) -> Result<(), RunError> {
+) -> Result<Ran, RunError> {
     let points = order(plan, |index| set.knows(index), stop).ok_or(RunError::Interrupted)?;
     let all: f64 = points.iter().map(|(_, seconds)| seconds).sum();
     let next = AtomicUsize::new(0);
     let has_failed = AtomicBool::new(false);
-    let shared: Mutex<(f64, Option<RunError>)> = Mutex::new((0.0, None));
+    let shared = Mutex::new(Shared::default());
     let locked = || shared.lock().unwrap_or_else(PoisonError::into_inner);
     let one = |index: u64| -> Result<(), RunError> {
         let row = plan.row(index, stop).map_err(|failed| match failed {
@@ -50,18 +60,24 @@ pub fn run(
         })?;
         Ok(set.add(index, row)?)
     };
+    let timed = |index: u64| {
+        let began = Instant::now();
+        one(index).map(|()| began.elapsed().as_secs_f64())
+    };
     let work = || {
         while !has_failed.load(Ordering::Relaxed) {
             let Some(&(index, seconds)) = points.get(next.fetch_add(1, Ordering::Relaxed)) else { return };
-            match one(index) {
-                Ok(()) => {
+            match timed(index) {
+                Ok(took) => {
                     let mut shared = locked();
-                    shared.0 += seconds;
-                    progress(shared.0 / all);
+                    shared.ran.points += 1;
+                    shared.ran.busy_s += took;
+                    shared.done += seconds;
+                    progress(shared.done / all);
                 }
                 Err(error) => {
                     has_failed.store(true, Ordering::Relaxed);
-                    locked().1.get_or_insert(error);
+                    locked().failed.get_or_insert(error);
                 }
             }
         }
@@ -76,5 +92,15 @@ pub fn run(
             pool.map_err(|error| RunError::Threads(error.to_string()))?.install(all_threads);
         }
     }
-    shared.into_inner().unwrap_or_else(PoisonError::into_inner).1.map_or(Ok(()), Err)
+    let Shared { ran, failed, .. } = shared.into_inner().unwrap_or_else(PoisonError::into_inner);
+    failed.map_or(Ok(ran), Err)
+}
+
+/// What threads have found together.
+#[derive(Default)]
+struct Shared {
+    ran: Ran,
+    /// The estimated seconds of the points that are done.
+    done: f64,
+    failed: Option<RunError>,
 }

@@ -2,8 +2,7 @@
 
 ========================  ==========================================================================
 ``grid``                  what is varied: :class:`Grid`
-``sweeps``                :func:`sweep`, which hands points to an engine and rows to the data set
-``local``                 the engine of this machine's threads
+``sweeps``                :func:`sweep`: on this machine's threads, in the native part, or by Dask into the data set
 ``dask``                  the engine of a Dask scheduler's workers
 ``batches``               how many points are a task
 ``dataset``               what a finished sweep is: :class:`Sweep`, :func:`open_dataset`

@@ -1,4 +1,4 @@
-"""What engines give."""
+"""What Dask's workers give, and what a sweep took."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Done(NamedTuple):
     estimated_s: float
     #: What it took, in seconds of its worker.
     seconds: float
-    #: The worker's address; empty on this machine.
+    #: The worker's address.
     worker: str
 
 
@@ -27,9 +27,9 @@ class Times:
     wall_s: float = 0.0
     #: How many points were simulated.
     points: int = 0
-    #: How many tasks they were.
+    #: How many tasks they were; on this machine each point is one.
     tasks: int = 0
-    #: The seconds that each worker spent in its tasks, by its address.
+    #: The seconds that each worker spent in its tasks, by its address; on this machine those of all threads, under ``""``.
     busy_s: dict[str, float] = field(default_factory=dict)
 
     def add(self, done: Done) -> None:

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from .. import _native
-from .._document import Scenario, plain
-from ..errors import ArgumentError, number, refused, whole
-from . import dask, local
+from .._document import plain
+from ..errors import instance, number, whole
+from . import dask
 from .batches import Batcher
 from .dataset import Sweep
 from .engine import Done, Times
@@ -60,19 +60,16 @@ def sweep(
         SweepError: A point cannot be simulated, or its task was lost too often. Finished points are kept.
         KeyboardInterrupt: Ctrl-C; tasks under way are cancelled, and finished points are kept.
     """
-    if isinstance(grid, Scenario) or not isinstance(grid, Grid):
-        expected = "a grid, such as wc.Grid(scenario, {'seed': range(1, 11)})"
-        raise refused(ArgumentError, "grid", f"of type {type(grid).__name__}", expected)
+    instance(grid, Grid, "grid", "a grid, such as wc.Grid(scenario, {'seed': range(1, 11)})")
     retries = whole(retries, "retries", "a number of times, 0 for none")
     jobs = None if jobs is None else whole(jobs, "jobs", "a number of tasks from 1", least=1)
     timeout = number(timeout, "timeout", "a number of seconds", least=0.0)
-    if out is not None and not isinstance(out, (str, bytes, os.PathLike)):
-        raise refused(ArgumentError, "out", f"of type {type(out).__name__}", "the path of a folder")
+    if out is not None:
+        instance(out, (str, bytes, os.PathLike), "out", "the path of a folder")
     if isinstance(engine, str) and engine != "local":
         dask.address_of(engine)
     path = plain(os.fsdecode(out), "out") if out is not None else f"sweep-{grid.identity[:12]}"
-    # A plan of its own: one that was stopped stays stopped.
-    plan = _native.Plan(text=grid.to_toml(), checked=True)
+    plan = grid._plan
     with contextlib.ExitStack() as stack:
         client = None
         if engine != "local":
@@ -82,13 +79,22 @@ def sweep(
         begin = "anew" if overwrite else "resume" if resume else "new"
         rows = _native.DataSet(plan, path, begin, partition_by)
         stack.callback(rows.close)
-        points = rows.missing(plan)
-        batcher = Batcher(points)
-        done = local.run(plan, batcher, jobs) if client is None else dask.run(client, plan, batcher, retries, timeout)
-        with contextlib.closing(done), Progress(progress, len(plan)) as shown:
+        shown = stack.enter_context(Progress(progress, len(plan)))
+        if client is None:
+            times = _here(rows, plan, jobs, shown)
+        else:
+            batcher = Batcher(rows.missing(plan))
+            done = stack.enter_context(contextlib.closing(dask.run(client, plan, batcher, retries, timeout)))
             times = _keep(done, rows, batcher, shown)
         rows.finish()
     return Sweep(path, times)
+
+
+def _here(rows: _native.DataSet, plan: _native.Plan, jobs: int | None, shown: Progress) -> Times:
+    """Simulates on the threads of this machine; each point is a task."""
+    began = time.monotonic()
+    points, busy_s = rows.run(plan, jobs, shown.set)
+    return Times(time.monotonic() - began, points, points, {"": busy_s} if points else {})
 
 
 def _keep(done: Iterator[Done], rows: _native.DataSet, batcher: Batcher, shown: Progress) -> Times:
