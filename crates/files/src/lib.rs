@@ -5,6 +5,7 @@
 //! the memory.
 
 pub mod document;
+pub mod refusal;
 pub mod wording;
 
 use std::fs::{File, FileType};

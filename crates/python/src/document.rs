@@ -5,7 +5,9 @@ use pyo3::prelude::*;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use serde_path_to_error::{Path as FieldPath, Segment};
 use std::path::{Path, PathBuf};
+use warmcore_files::refusal::Refusal;
 use warmcore_scenario::cluster::{ClusterDispatch, ClusterMachine};
 use warmcore_scenario::document::{self, Checked};
 use warmcore_scenario::extensions::{QueueTable, Service};
@@ -120,39 +122,39 @@ pub(crate) fn to_toml(kind: &str, document: &str) -> PyResult<String> {
 pub(crate) fn part(name: &str, document: &str) -> PyResult<String> {
     let value = json(document)?;
     Ok(match name {
-        "Scheduling" => completed::<Scheduling>(value),
-        "Traffic" => completed::<Traffic>(value),
-        "Batch" => completed::<Batch>(value),
-        "Size" => completed::<Size>(value),
-        "Effects" => completed::<Effects>(value),
-        "QueueTable" => completed::<QueueTable>(value),
-        "Service" => completed::<Service>(value),
-        "RunLength" => completed::<RunLength>(value),
-        "Live" => completed::<Live>(value),
-        "RunQueueMachine" => completed::<RunQueueMachine>(value),
-        "Scheduler" => completed::<Scheduler>(value),
-        "Application" => completed::<Application>(value),
-        "Jobs" => completed::<Jobs>(value),
-        "Footprint" => completed::<Footprint>(value),
-        "Bursts" => completed::<Bursts>(value),
-        "Ends" => completed::<Ends>(value),
-        "Blocking" => completed::<Blocking>(value),
-        "Lock" => completed::<Lock>(value),
-        "References" => completed::<References>(value),
-        "MachineCaches" => completed::<MachineCaches>(value),
-        "CacheLevel" => completed::<CacheLevel>(value),
-        "RecordedDelays" => completed::<RecordedDelays>(value),
-        "RecordedFigures" => completed::<RecordedFigures>(value),
-        "RecordedThread" => completed::<RecordedThread>(value),
-        "ClusterMachine" => completed::<ClusterMachine>(value),
-        "ClusterDispatch" => completed::<ClusterDispatch>(value),
-        "MemoryPart" => completed::<Part>(value),
+        "Scheduling" => completed::<Scheduling>(name, value),
+        "Traffic" => completed::<Traffic>(name, value),
+        "Batch" => completed::<Batch>(name, value),
+        "Size" => completed::<Size>(name, value),
+        "Effects" => completed::<Effects>(name, value),
+        "QueueTable" => completed::<QueueTable>(name, value),
+        "Service" => completed::<Service>(name, value),
+        "RunLength" => completed::<RunLength>(name, value),
+        "Live" => completed::<Live>(name, value),
+        "RunQueueMachine" => completed::<RunQueueMachine>(name, value),
+        "Scheduler" => completed::<Scheduler>(name, value),
+        "Application" => completed::<Application>(name, value),
+        "Jobs" => completed::<Jobs>(name, value),
+        "Footprint" => completed::<Footprint>(name, value),
+        "Bursts" => completed::<Bursts>(name, value),
+        "Ends" => completed::<Ends>(name, value),
+        "Blocking" => completed::<Blocking>(name, value),
+        "Lock" => completed::<Lock>(name, value),
+        "References" => completed::<References>(name, value),
+        "MachineCaches" => completed::<MachineCaches>(name, value),
+        "CacheLevel" => completed::<CacheLevel>(name, value),
+        "RecordedDelays" => completed::<RecordedDelays>(name, value),
+        "RecordedFigures" => completed::<RecordedFigures>(name, value),
+        "RecordedThread" => completed::<RecordedThread>(name, value),
+        "ClusterMachine" => completed::<ClusterMachine>(name, value),
+        "ClusterDispatch" => completed::<ClusterDispatch>(name, value),
+        "MemoryPart" => completed::<Part>(name, value),
         other => Err(Failure::Broken(format!("no part of a scenario is named `{other}`"))),
     }?)
 }
 
-fn completed<D: Serialize + DeserializeOwned>(value: Value) -> Result<String, Failure> {
-    serde_json::to_string(&read::<D>(value)?).map_err(|error| Failure::Broken(error.to_string()))
+fn completed<D: Serialize + DeserializeOwned>(name: &str, value: Value) -> Result<String, Failure> {
+    serde_json::to_string(&read::<D>(name, value)?).map_err(|error| Failure::Broken(error.to_string()))
 }
 
 /// A document that an object holds is of this version, whether or not it says so.
@@ -160,26 +162,49 @@ fn checked<D: Checked>(mut value: Value) -> Result<D, Failure> {
     if let Some(fields) = value.as_object_mut() {
         fields.entry("schema").or_insert(D::SCHEMA.into());
     }
-    let document: D = read(value)?;
+    let document: D = read(&what::<D>(), value)?;
     document.check()?;
     Ok(document)
+}
+
+fn what<D: Checked>() -> String {
+    format!("a {}", D::WHAT)
 }
 
 fn json(text: &str) -> Result<Value, Failure> {
     serde_json::from_str(text).map_err(|error| Failure::plain(Class::Scenario, format!("not JSON: {error}")))
 }
 
-/// Reads `value`, and says which field is wrong.
-fn read<D: Serialize + DeserializeOwned>(value: Value) -> Result<D, Failure> {
+/// Reads `value`, which is `what`, and says which field is wrong.
+fn read<D: Serialize + DeserializeOwned>(what: &str, value: Value) -> Result<D, Failure> {
     let document: D = serde_path_to_error::deserialize(&value).map_err(|error| {
-        let path = error.path().to_string();
-        Failure::Unusable(Class::Scenario, Complaint::of_reader(&path, &error.into_inner().to_string()))
+        let (place, found) = place(error.path(), &value);
+        let (message, found) = (error.into_inner().to_string(), found.map(ToString::to_string));
+        Refusal { message: &message, place: &place, found, what, also: None }.fault()
     })?;
     let read = serde_json::to_value(&document).map_err(|error| Failure::Broken(error.to_string()))?;
     match array_for_table(&value, &read) {
         Some(field) => Err(Fault::new(field, "an array", "a table of named fields").into()),
         None => Ok(document),
     }
+}
+
+/// The dotted path of where a reader of `value` was, and what it found there.
+fn place<'a>(path: &FieldPath, value: &'a Value) -> (String, Option<&'a Value>) {
+    let (mut names, mut found) = (Vec::new(), Some(value));
+    for segment in path {
+        let name = match segment {
+            Segment::Seq { index } => index.to_string(),
+            Segment::Map { key: name } | Segment::Enum { variant: name } => name.clone(),
+            Segment::Unknown => continue,
+        };
+        found = found.and_then(|found| match found {
+            Value::Array(items) => items.get(name.parse::<usize>().ok()?),
+            found => found.get(&name),
+        });
+        names.push(name);
+    }
+    (names.join("."), found)
 }
 
 /// The first field that is given as an array and `read` as a table: the reader takes fields by their places then.
@@ -207,7 +232,8 @@ fn parsed<D: Checked>(text: &str, path: &Path) -> Result<D, Failure> {
     document::parse(text, path).map_err(|error| {
         let complaint = Complaint::from(error);
         // The reader of TOML knows the line, and the other reader the field.
-        let of_value = || read::<D>(serde_json::to_value(text.parse::<toml::Table>().ok()?).ok()?).err();
+        let of_value =
+            || read::<D>(&what::<D>(), serde_json::to_value(text.parse::<toml::Table>().ok()?).ok()?).err();
         match of_value() {
             Some(Failure::Unusable(_, Complaint { field, found, expected, message }))
                 if complaint.field.is_none() =>

@@ -22,7 +22,6 @@
 mod calibrate;
 mod capacity;
 mod compare;
-mod complaint;
 mod document;
 mod failure;
 mod figures;

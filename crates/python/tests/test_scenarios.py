@@ -82,7 +82,7 @@ def test_numbers_of_numpy_are_numbers() -> None:
         ({"processors": 1.5}, "processors", "expected a whole number"),
         ({"processors": 0}, "processors", "expected between 1 and 4096"),
         ({"processors": True}, "processors", "expected a whole number"),
-        ({"scheduling": {"polcy": "mru"}}, "scheduling.polcy", "did you mean `policy`?"),
+        ({"scheduling": {"polcy": "mru"}}, "scheduling.polcy", "did you mean `scheduling.policy`?"),
         ({"scheduling": {"policy": "mur"}}, "scheduling.policy", "did you mean `mru`?"),
         ({"traffic": {"streams": -1}}, "traffic.streams", "expected a whole number"),
         ({"traffic": {"process": {"trains": {"cars": 8, "gap": 40}}}}, "traffic.process.trains.gap", "did you mean"),
@@ -107,7 +107,7 @@ def test_what_cannot_be_is_refused_with_its_field(fields: dict[str, object], fie
 def test_a_document_is_refused_with_line_and_field() -> None:
     error = refused(lambda: wc.PacketScenario.from_toml('seed = 3\n[scheduling]\npolcy = "mru"'))
     assert error.field == "scheduling.polcy"
-    assert ":3:" in str(error) and "did you mean `policy`?" in str(error)
+    assert ":3:" in str(error) and "did you mean `scheduling.policy`?" in str(error)
     error = refused(lambda: wc.PacketScenario.from_toml("processors = 0"))
     assert error.field == "processors" and ":1:" in str(error)
     assert "No such file" in str(refused(lambda: wc.PacketScenario.from_toml("missing.toml")))

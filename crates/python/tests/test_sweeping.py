@@ -192,7 +192,7 @@ def test_a_partition_has_a_folder_for_each_value(tmp_path: pathlib.Path) -> None
 
 
 def test_what_is_wrong_with_a_grid_names_field_and_value() -> None:
-    with pytest.raises(wc.ScenarioError, match="the nearest is `traffic.streams`") as error:
+    with pytest.raises(wc.ScenarioError, match="did you mean `traffic.streams`") as error:
         wc.Grid(BASE, {"traffic.strems": [8]})
     assert error.value.field == "traffic.strems"
     with pytest.raises(wc.ScenarioError, match='`scheduling.policy` is "mruu", expected one of mru, ') as error:

@@ -70,7 +70,7 @@ fn any_field_of_a_sweep_of_packets_can_be_varied() {
         |vary: &str| refusal(&[&short[..], &["--rate", "5000", "--vary", vary]].concat(), folder.path());
     let error = refused("traffic.strems=8");
     assert!(
-        error.contains("`traffic.strems` is unknown") && error.contains("the nearest is `traffic.streams`"),
+        error.contains("`traffic.strems` is unknown") && error.contains("did you mean `traffic.streams`?"),
         "{error}"
     );
     let error = refused("traffic.streams=8,many");

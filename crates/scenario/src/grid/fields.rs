@@ -3,12 +3,8 @@
 use super::LOAD;
 use super::model::Model;
 use toml::{Table, Value};
-use warmcore_files::wording::plain;
+use warmcore_files::refusal::Refusal;
 use warmcore_units::Fault;
-use warmcore_units::spelling::nearest;
-
-/// The most names that an error lists.
-const LISTED: usize = 12;
 
 /// Sets the field at `path` to `value`. Tables on the way are made; numbers name the elements of arrays.
 pub(super) fn set(table: &mut Table, path: &str, value: Value) -> Result<(), Fault> {
@@ -71,36 +67,10 @@ fn get<'a>(table: &'a Table, path: &str) -> Option<&'a Value> {
 
 /// What is wrong with `table`, which the scenario of `model` cannot be read from.
 pub(super) fn fault(model: Model, table: &Table, error: &toml::de::Error) -> Fault {
-    let message = error.message();
     let place = place(error);
-    let path = |name: &str| if place.is_empty() { name.to_owned() } else { format!("{place}.{name}") };
-    if let Some((name, rest)) = quoted(message, "unknown field `") {
-        let known = names(rest);
-        let nearest = nearest(name, known.iter().copied().chain((place.is_empty()).then_some(LOAD)));
-        let of = if place.is_empty() { format!("a {model} scenario") } else { format!("`{place}`") };
-        let hint = match nearest {
-            Some(nearest) => format!("; the nearest is `{}`", path(nearest)),
-            None => listed(&known),
-        };
-        return Fault::new(path(name), "unknown", format!("a field of {of}{hint}"));
-    }
-    if let Some((name, _)) = quoted(message, "missing field `") {
-        return Fault::new(path(name), "missing", "a value");
-    }
-    let found = get(table, &place).map_or_else(|| "unusable".to_owned(), ToString::to_string);
-    let expected = match quoted(message, "unknown variant `") {
-        Some((name, rest)) => {
-            let known = names(rest);
-            let hint =
-                nearest(name, known.iter().copied()).map(|nearest| format!("; the nearest is \"{nearest}\""));
-            format!("one of {}{}", known.join(", "), hint.unwrap_or_default())
-        }
-        None => {
-            let message = plain(message);
-            message.rsplit_once(", expected ").map_or(message.clone(), |(_, expected)| expected.to_owned())
-        }
-    };
-    Fault::new(if place.is_empty() { "scenario" } else { &place }, found, expected)
+    let found = get(table, &place).map(ToString::to_string);
+    let what = format!("a {model} scenario");
+    Refusal { message: error.message(), place: &place, found, what: &what, also: Some(LOAD) }.fault()
 }
 
 /// The dotted path that the reader says it was at.
@@ -109,22 +79,4 @@ fn place(error: &toml::de::Error) -> String {
     let last = shown.trim_end().rsplit('\n').next().unwrap_or_default();
     let place = last.strip_prefix("in `").and_then(|rest| rest.strip_suffix('`'));
     place.unwrap_or_default().to_owned()
-}
-
-/// The name in `message` after `start`, and what follows it.
-fn quoted<'a>(message: &'a str, start: &str) -> Option<(&'a str, &'a str)> {
-    message.strip_prefix(start)?.split_once('`')
-}
-
-/// The names in backquotes.
-fn names(text: &str) -> Vec<&str> {
-    text.split('`').skip(1).step_by(2).collect()
-}
-
-fn listed(known: &[&str]) -> String {
-    match known.len() {
-        0 => String::new(),
-        1..=LISTED => format!(": {}", known.join(", ")),
-        _ => format!(": {}, …", known[..LISTED].join(", ")),
-    }
 }
