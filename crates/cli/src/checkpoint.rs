@@ -2,8 +2,9 @@
 
 use crate::args::ResumableArguments;
 use crate::folder::Folder;
-use crate::misuse::{OrMisuse, misuse};
+use crate::misuse::misuse;
 use crate::provenance::PROGRAM;
+use crate::remedies::OrRemedies;
 use crate::{interrupt, messages};
 use miette::{IntoDiagnostic, miette};
 use serde::Serialize;
@@ -95,7 +96,7 @@ pub(crate) fn open<V: Serialize + DeserializeOwned>(
         true => Journal::resume(journal, subject),
         false => Journal::create(journal, subject, existing),
     });
-    let journal = journal.or_misuse().map_err(|error| folder.taken_back(error))?;
+    let journal = journal.or_remedies().map_err(|error| folder.taken_back(error))?;
     if arguments.resume {
         messages::status(format_args!("continuing after {} finished points", journal.known_count()));
     }

@@ -51,7 +51,21 @@ pub(crate) fn refused(fault: &Fault) -> miette::Report {
         true => String::new(),
         false => format!(" (in a scenario: `{field}`)"),
     };
+    let expected = with_flags(expected);
     misuse(format!("--{flag}{parameter} is {found}, expected {expected}{in_a_scenario}"))
+}
+
+/// `text`, in which each field of a scenario, in backquotes, has its flag before it.
+pub(crate) fn with_flags(text: &str) -> String {
+    let is_field = |word: &str| {
+        TABLES.into_iter().any(|table| word.strip_prefix(table).is_some_and(|rest| !rest.contains(' ')))
+    };
+    let words = text.split('`').enumerate().map(|(place, word)| match place % 2 {
+        0 => word.to_owned(),
+        _ if is_field(word) => format!("--{} (`{word}`)", flag(word)),
+        _ => format!("`{word}`"),
+    });
+    words.collect()
 }
 
 #[cfg(test)]
@@ -70,6 +84,15 @@ mod tests {
         let commands = [simulate, command.find_subcommand("run")];
         let arguments = commands.into_iter().flat_map(|command| command.expect("a command").get_arguments());
         arguments.filter_map(|flag| flag.get_long().map(str::to_owned)).collect()
+    }
+
+    #[test]
+    fn fields_in_a_text_have_their_flags() {
+        let told = with_flags("see `run.max_packets` or `traffic.batch.mean`, not `seed` or `live`");
+        assert_eq!(
+            told,
+            "see --max-packets (`run.max_packets`) or --batch (`traffic.batch.mean`), not `seed` or `live`"
+        );
     }
 
     #[test]

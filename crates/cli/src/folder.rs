@@ -2,6 +2,7 @@
 
 use crate::messages;
 use crate::misuse::OrMisuse;
+use crate::remedies::OrRemedies;
 use miette::IntoDiagnostic;
 use std::cell::RefCell;
 use std::fs;
@@ -35,7 +36,7 @@ impl Folder {
 
     /// Takes the folder at `path`, which is created if needed.
     pub(crate) fn take(path: &Path, existing: Existing) -> miette::Result<Self> {
-        let owned = OwnedFolder::take(path).or_misuse()?;
+        let owned = OwnedFolder::take(path).or_remedies()?;
         Ok(Self { owned, existing, new: RefCell::default() })
     }
 

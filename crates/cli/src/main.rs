@@ -30,6 +30,7 @@ mod point;
 mod probe;
 mod progress;
 mod provenance;
+mod remedies;
 mod report;
 mod reproduce;
 mod server;

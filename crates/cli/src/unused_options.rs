@@ -49,7 +49,7 @@ pub(crate) fn check_unused(given: &Given, unused: &[Unused]) -> miette::Result<(
     unused.iter().try_for_each(|unused| {
         let option = flags::flag(unused.field);
         let is_given = given.has(&option);
-        refuse(option, is_given, unused.reason)
+        refuse(option, is_given, &flags::with_flags(unused.reason))
     })
 }
 

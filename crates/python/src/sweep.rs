@@ -12,6 +12,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use warmcore_record::DataSet as Written;
 use warmcore_record::dataset::{Begin, DataSetError, Row};
+use warmcore_record::remedy::{Remedied as _, Remedy};
 use warmcore_scenario::document::{self, Checked as _, DocumentError};
 use warmcore_scenario::grid::{AnyScenario, Axis, Grid};
 use warmcore_study::grid::order::order;
@@ -58,11 +59,13 @@ impl From<RunError> for Failure {
 
 impl From<DataSetError> for Failure {
     fn from(error: DataSetError) -> Self {
-        // The command line's options are arguments here.
-        let words = [("--force", "overwrite=True"), ("--resume", "resume=True"), ("with --out", "with out=")];
-        let message =
-            words.iter().fold(error.to_string(), |text, (option, argument)| text.replace(option, argument));
-        Self::plain(Class::DataSet, message)
+        let argument = |remedy| match remedy {
+            Remedy::Resume => Some("resume=True"),
+            Remedy::BeginAnew => Some("overwrite=True"),
+            Remedy::OtherFolder => Some("`out`"),
+            _ => None,
+        };
+        Self::plain(Class::DataSet, error.in_words(argument))
     }
 }
 

@@ -17,6 +17,7 @@
 //! operating system has the entry: it survives the end of the process, but perhaps not a power failure.
 
 use crate::atomic_file::{self, Existing, WriteError};
+use crate::remedy::{Remedied, Remedy};
 use chrono::{SecondsFormat, Utc};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -61,13 +62,13 @@ pub enum JournalError {
         source: io::Error,
     },
     /// Another process has the journal open.
-    #[error("the journal `{}` is in use by another process: wait until that has ended", path.display())]
+    #[error("the journal `{}` is in use by another process", path.display())]
     InUse {
         /// The file.
         path: PathBuf,
     },
     /// A complete line is not a valid line of a journal.
-    #[error("{}:{line}: not a line of a journal: {problem}: give --force to begin anew", path.display())]
+    #[error("{}:{line}: not a line of a journal: {problem}", path.display())]
     Malformed {
         /// The file.
         path: PathBuf,
@@ -77,10 +78,7 @@ pub enum JournalError {
         problem: String,
     },
     /// The journal has another subject.
-    #[error(
-        "the journal `{}` is of another run: {difference}: give the same arguments, --force to begin anew, or \
-         another place with --out", path.display()
-    )]
+    #[error("the journal `{}` is of another run: {difference}", path.display())]
     OtherSubject {
         /// The file.
         path: PathBuf,
@@ -95,6 +93,17 @@ pub enum JournalError {
         /// Why.
         problem: String,
     },
+}
+
+impl Remedied for JournalError {
+    fn remedies(&self) -> &'static [Remedy] {
+        match self {
+            Self::InUse { .. } => &[Remedy::Wait],
+            Self::Malformed { .. } => &[Remedy::BeginAnew],
+            Self::OtherSubject { .. } => &[Remedy::SameArguments, Remedy::BeginAnew, Remedy::OtherFolder],
+            Self::Create(_) | Self::File { .. } | Self::Value { .. } => &[],
+        }
+    }
 }
 
 /// The first line.

@@ -13,6 +13,7 @@
 //! | [`journal`] | results stored as they are finished, so that an interrupted run can resume |
 //! | [`atomic_file`] | writing a file completely or not at all |
 //! | [`owned_folder`] | a folder that one process writes into at a time |
+//! | [`remedy`] | what a user can do about files that are in the way |
 //!
 //! A [`Document`] knows neither who produced it nor how it will look, so any study can build one
 //! and `report` can render it. Two rules hold everywhere. A figure is an [`Estimate`], so its half-width
@@ -27,6 +28,7 @@ pub mod document;
 pub mod journal;
 pub mod manifest;
 pub mod owned_folder;
+pub mod remedy;
 pub mod table;
 pub mod timeline;
 

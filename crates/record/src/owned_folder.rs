@@ -3,6 +3,7 @@
 //! The folder itself is locked (`flock`), so that nothing has to be left in it, and a process that is killed holds no lock.
 //! On file systems without locks it is used without one.
 
+use crate::remedy::{Remedied, Remedy};
 use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::MetadataExt;
@@ -33,14 +34,20 @@ pub enum FolderError {
         source: io::Error,
     },
     /// Another process owns it.
-    #[error(
-        "the folder `{}` is in use by another process: wait until that has ended, or give another place with --out",
-        path.display()
-    )]
+    #[error("the folder `{}` is in use by another process", path.display())]
     InUse {
         /// The folder.
         path: PathBuf,
     },
+}
+
+impl Remedied for FolderError {
+    fn remedies(&self) -> &'static [Remedy] {
+        match self {
+            Self::InUse { .. } => &[Remedy::Wait, Remedy::OtherFolder],
+            Self::Create { .. } => &[],
+        }
+    }
 }
 
 impl OwnedFolder {

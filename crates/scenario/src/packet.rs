@@ -292,11 +292,7 @@ impl PacketScenario {
         let expected = format!(
             "at most {most} with runs of {packets} packets: caches settle only after each stream has had \
              {SETTLING_PACKETS} packets; raise {} for more streams",
-            if self.run.packets.is_some() {
-                "`run.packets` (--packets)"
-            } else {
-                "`run.max_packets` (--max-packets)"
-            }
+            if self.run.packets.is_some() { "`run.packets`" } else { "`run.max_packets`" }
         );
         Err(Fault::new("traffic.streams", streams, expected))
     }

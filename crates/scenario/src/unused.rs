@@ -23,7 +23,7 @@ impl PacketScenario {
         let rules =
             [self.unused_anywhere(), self.unused_effects(), self.unused_of_run(), self.unused_of_trace()];
         let unlimited = self.queues.limit.is_none();
-        let scope = vec![("queues.scope", unlimited, "all packets may wait (see --queue-limit)")];
+        let scope = vec![("queues.scope", unlimited, "all packets may wait; see `queues.limit`")];
         unused([rules.concat(), scope].concat())
     }
 
@@ -44,12 +44,12 @@ impl PacketScenario {
             (
                 "scheduling.thread_order",
                 own_threads,
-                "only a global pool of threads (--threads) has an order",
+                "only a global pool of threads has an order; see `scheduling.threads`",
             ),
             (
                 "traffic.batch.distribution",
                 traffic.batch.mean == 1.0,
-                "packets arrive one by one (see --batch)",
+                "packets arrive one by one; see `traffic.batch.mean`",
             ),
             ("traffic.streams", is_trace, "a trace has its own streams"),
             (
@@ -68,7 +68,8 @@ impl PacketScenario {
         let no_sizes = traffic.sizes.is_empty() && !is_trace;
         let bytes_cost = effects.checksum_ns_per_byte > 0.0 || effects.copy_ns_per_byte > 0.0;
         let none_sent = traffic.send_fraction == 0.0 && !is_trace;
-        let free = "no byte costs anything (see --checksum-ns-per-byte and --copy-ns-per-byte)";
+        let free =
+            "no byte costs anything; see `effects.checksum_ns_per_byte` and `effects.copy_ns_per_byte`";
         vec![
             ("effects.map_lock_ns", !has_locks, locks),
             ("effects.session_lock_ns", !has_locks, locks),
@@ -78,17 +79,17 @@ impl PacketScenario {
                 "each stream is wired to a processor, whatever the others do",
             ),
             ("traffic.sizes", !bytes_cost, free),
-            ("effects.checksum_ns_per_byte", no_sizes, "packets have no bytes (see --sizes)"),
-            ("effects.copy_ns_per_byte", no_sizes, "packets have no bytes (see --sizes)"),
-            ("effects.send_path", none_sent, "no packet is sent (see --send-fraction)"),
+            ("effects.checksum_ns_per_byte", no_sizes, "packets have no bytes; see `traffic.sizes`"),
+            ("effects.copy_ns_per_byte", no_sizes, "packets have no bytes; see `traffic.sizes`"),
+            ("effects.send_path", none_sent, "no packet is sent; see `traffic.send_fraction`"),
         ]
     }
 
     fn unused_of_run(&self) -> Vec<Rule> {
         let heavy = matches!(self.traffic.process, Process::SelfSimilar(_));
-        let reason = "no interval holds for self-similar arrivals, and every run takes --max-packets";
+        let reason = "no interval holds for self-similar arrivals, and every run takes `run.max_packets`";
         let fixed = self.run.packets.is_some();
-        let exactly = "each run takes exactly --packets (in a scenario: `run.packets`)";
+        let exactly = "each run takes exactly `run.packets`";
         vec![
             ("run.precision", heavy, reason),
             ("run.precision", fixed, exactly),

@@ -6,6 +6,7 @@ use crate::args::grid::{EngineArguments, SweepGridArguments};
 use crate::args::packet::AxisArguments;
 use crate::args::{ResumableArguments, SweepPacketArguments};
 use crate::misuse::{OrMisuse, misuse};
+use crate::remedies::{OrRemedies, told};
 use crate::{documents, interrupt, json, messages, point, progress, unused_options};
 use miette::{IntoDiagnostic, miette};
 use serde::Serialize;
@@ -98,7 +99,7 @@ fn swept(plan: &Plan, engine: &EngineArguments, output: &ResumableArguments) -> 
         (false, false) => Begin::New,
     };
     let stop = interrupt::catch()?;
-    let set = DataSet::open(&output.out, contents, begin).or_misuse()?;
+    let set = DataSet::open(&output.out, contents, begin).or_remedies()?;
     if output.resume {
         messages::status(format_args!("continuing after {} finished points", set.known()));
     }
@@ -112,7 +113,7 @@ fn swept(plan: &Plan, engine: &EngineArguments, output: &ResumableArguments) -> 
         }
         Err(RunError::Point(failed)) => Err(miette!("{failed}")),
         Err(error @ RunError::Threads(_)) => Err(miette!("{error}")),
-        Err(RunError::Keep(error)) => Err(miette!("cannot save a finished point: {error}")),
+        Err(RunError::Keep(error)) => Err(miette!("cannot save a finished point: {}", told(&error))),
     }
 }
 

@@ -3,6 +3,7 @@
 use super::faults::DataSetError;
 use super::layout::Part;
 use super::row::Head;
+use crate::remedy::Remedy;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fs;
@@ -128,10 +129,10 @@ impl Description {
 
     /// Refuses to continue this data set at `path` as `ours`.
     pub(super) fn refuse_other(&self, ours: &Self, path: &Path) -> Result<(), DataSetError> {
-        let again = "begin anew (--force), or give another folder";
         let other = |what, there: &str, here: &str| {
             let (there, here) = (there.to_owned(), here.to_owned());
-            Err(DataSetError::Other { path: path.to_owned(), what, there, here, remedy: again })
+            let remedies = &[Remedy::BeginAnew, Remedy::OtherFolder];
+            Err(DataSetError::Other { path: path.to_owned(), what, there, here, remedies })
         };
         if self.grid != ours.grid {
             return other("grid", &self.grid, &ours.grid);
@@ -190,7 +191,7 @@ pub(super) fn read(folder: &Path) -> Result<Option<Description>, DataSetError> {
             what: "version of its form",
             there: schema.to_string(),
             here: SCHEMA.to_string(),
-            remedy: "read it with the program that wrote it, or give another folder",
+            remedies: &[Remedy::OtherProgram, Remedy::OtherFolder],
         }),
         None => Err(damaged("it names no schema".to_owned())),
     }

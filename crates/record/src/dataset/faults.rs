@@ -4,6 +4,7 @@ use crate::atomic_file::WriteError;
 use crate::columns::{ColumnsError, ParquetWriteError};
 use crate::journal::JournalError;
 use crate::owned_folder::FolderError;
+use crate::remedy::{Remedied, Remedy};
 use std::io;
 use std::path::PathBuf;
 
@@ -14,9 +15,7 @@ pub enum DataSetError {
     #[error(transparent)]
     Folder(#[from] FolderError),
     /// There is one already.
-    #[error(
-        "`{}` has a data set already: resume it (--resume), begin anew (--force), or give another folder", path.display()
-    )]
+    #[error("`{}` has a data set already", path.display())]
     Exists {
         /// The folder.
         path: PathBuf,
@@ -33,9 +32,7 @@ pub enum DataSetError {
         file: String,
     },
     /// The data set is of another grid, or of another version of the program.
-    #[error(
-        "`{}` has the data set of another {what}: there {there}, here {here}; {remedy}", path.display()
-    )]
+    #[error("`{}` has the data set of another {what}: there {there}, here {here}", path.display())]
     Other {
         /// The folder.
         path: PathBuf,
@@ -45,8 +42,8 @@ pub enum DataSetError {
         there: String,
         /// What it is in this run.
         here: String,
-        /// What to do.
-        remedy: &'static str,
+        /// What can be done.
+        remedies: &'static [Remedy],
     },
     /// There is none.
     #[error("`{}` is no data set: it has no _manifest.json", path.display())]
@@ -55,10 +52,7 @@ pub enum DataSetError {
         path: PathBuf,
     },
     /// Parts are missing.
-    #[error(
-        "`{}` is a data set of which {written} of {parts} parts are written: the same sweep with resume finishes it",
-        path.display()
-    )]
+    #[error("`{}` is a data set of which {written} of {parts} parts are written", path.display())]
     Unfinished {
         /// The folder.
         path: PathBuf,
@@ -68,7 +62,7 @@ pub enum DataSetError {
         parts: usize,
     },
     /// A file is not what the manifest says.
-    #[error("`{}` is damaged: {problem}: fetch it again, remove it so that its rows are found again, or begin anew (--force)", path.display())]
+    #[error("`{}` is damaged: {problem}", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
@@ -117,4 +111,26 @@ pub enum DataSetError {
         /// What the system said.
         source: io::Error,
     },
+}
+
+impl Remedied for DataSetError {
+    fn remedies(&self) -> &'static [Remedy] {
+        match self {
+            Self::Folder(error) => error.remedies(),
+            Self::Journal(error) => error.remedies(),
+            Self::Exists { .. } => &[Remedy::Resume, Remedy::BeginAnew, Remedy::OtherFolder],
+            Self::Other { remedies, .. } => remedies,
+            Self::Unfinished { .. } => &[Remedy::Resume],
+            Self::Damaged { .. } => &[Remedy::Fetch, Remedy::RemoveFile, Remedy::BeginAnew],
+            Self::OtherFiles { .. }
+            | Self::None { .. }
+            | Self::Unlisted { .. }
+            | Self::Row { .. }
+            | Self::Write(_)
+            | Self::Parquet(_)
+            | Self::Columns(_)
+            | Self::Manifest(_)
+            | Self::File { .. } => &[],
+        }
+    }
 }

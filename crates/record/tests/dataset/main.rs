@@ -8,6 +8,7 @@ use warmcore_record::DataSet;
 use warmcore_record::dataset::{
     Begin, Cell, Contents, DataSetError, Description, Head, Kind, Layout, Row, inspect,
 };
+use warmcore_record::remedy::Remedied as _;
 
 const ROWS: u32 = 150;
 
@@ -131,13 +132,14 @@ fn what_is_another_data_set_is_refused_and_stays() {
     (0..150).for_each(|number| set.add(number, row(number)).unwrap());
     set.finish().unwrap();
     let before = files(place.path());
-    let refused =
-        |contents, begin| DataSet::open(place.path(), contents, begin).map(drop).unwrap_err().to_string();
+    let refused = |contents, begin| {
+        DataSet::open(place.path(), contents, begin).map(drop).unwrap_err().in_words(|_| None)
+    };
     let plain = |grid, version| contents(grid, version, Layout::new(ROWS), None);
     let told = refused(plain("a", "1"), Begin::New);
     assert!(told.contains("has a data set already: resume it"), "{told}");
     let told = refused(plain("b", "1"), Begin::Resume);
-    assert!(told.contains("another grid: there a, here b; begin anew"), "{told}");
+    assert!(told.contains("another grid: there a, here b: begin anew, or give another folder"), "{told}");
     let told = refused(plain("a", "2"), Begin::Resume);
     assert!(told.contains("another version of the program: there 1, here 2"), "{told}");
     let partitioned = Layout::partitioned(ROWS, "seed", |row| (row % 2).to_string());
@@ -192,7 +194,7 @@ fn a_damaged_part_is_not_taken_for_finished_work() {
 fn a_folder_with_other_files_is_refused() {
     let place = tempfile::tempdir().unwrap();
     fs::write(place.path().join("notes.txt"), "").unwrap();
-    let told = open(place.path(), Begin::Resume).map(drop).unwrap_err().to_string();
+    let told = open(place.path(), Begin::Resume).map(drop).unwrap_err().in_words(|_| None);
     assert!(told.contains("other files (notes.txt)"), "{told}");
     assert!(matches!(inspect(place.path()), Err(DataSetError::None { .. })));
     assert_eq!(files(place.path()).len(), 1);

@@ -70,7 +70,7 @@ pub(super) fn check(p: f64, limits: &RunLimits) -> Result<(), Fault> {
     }
     let expected = format!(
         "a quantile that runs of at most {most} packets can tell: this one needs {needed} packets in each \
-         (`run.max_packets` or `run.packets`; --max-packets or --packets), or fewer in each of {ENOUGH} replications and more"
+         (`run.max_packets` or `run.packets`), or fewer in each of {ENOUGH} replications and more"
     );
     Err(Fault::new("quantiles", p, expected))
 }
