@@ -106,6 +106,16 @@ impl Column {
         Self { name: name.into(), unit: String::new(), values }
     }
 
+    /// A column of counts in `unit`, such as cycles. What no column can hold is missing.
+    pub fn counts(
+        name: impl Into<String>,
+        unit: impl Into<String>,
+        counts: impl IntoIterator<Item = u64>,
+    ) -> Self {
+        let counts = counts.into_iter().map(|count| i64::try_from(count).ok());
+        Self { unit: unit.into(), ..Self::integers(name, counts) }
+    }
+
     /// A column of names.
     pub fn texts(name: impl Into<String>, values: impl IntoIterator<Item = Option<String>>) -> Self {
         let values = Values::Texts(values.into_iter().collect());

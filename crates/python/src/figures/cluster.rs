@@ -1,6 +1,6 @@
 //! What the run of a cluster says.
 
-use super::{Figures, Said, count, table};
+use super::{Figures, Said, table};
 use crate::failure::Failure;
 use warmcore_record::Column;
 use warmcore_scenario::ClusterScenario;
@@ -58,13 +58,11 @@ impl Said {
         );
         let each = scenario.machine.processors.max(1) as usize;
         let mut columns = vec![
-            Column::integers("node", (0..processors.len()).map(|index| count((index / each) as u64))),
-            Column::integers("processor", (0..processors.len()).map(|index| count((index % each) as u64))),
+            Column::counts("node", "", (0..processors.len()).map(|index| (index / each) as u64)),
+            Column::counts("processor", "", (0..processors.len()).map(|index| (index % each) as u64)),
         ];
         for (name, unit, of) in SHOWN {
-            let mut column = Column::integers(name, processors.iter().map(|one| count(of(one))));
-            unit.clone_into(&mut column.unit);
-            columns.push(column);
+            columns.push(Column::counts(name, unit, processors.iter().map(of)));
         }
         Ok(Self { figures, table: table(columns)? })
     }

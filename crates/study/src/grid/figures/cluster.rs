@@ -55,10 +55,7 @@ impl ClusterRun {
             ("handlers", "", self.handlers),
             ("handler_wait", "cycles", self.waited_cycles),
         ];
-        let counts = counts.map(|(name, unit, count)| {
-            let column = Column::integers(name, [i64::try_from(count).ok()]);
-            Column { unit: unit.to_owned(), ..column }
-        });
+        let counts = counts.map(|(name, unit, count)| Column::counts(name, unit, [count]));
         [Column::floats("cost", "cycles", [Some(self.cost)])].into_iter().chain(counts).collect()
     }
 }
