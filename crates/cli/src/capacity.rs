@@ -13,7 +13,7 @@ use std::time::Instant;
 use warmcore_scenario::PacketScenario;
 use warmcore_scenario::document::Checked;
 use warmcore_sim::packet::limit::{LimitVerdict, RateWithin, rate_within};
-use warmcore_sim::packet::{Bound, BusiestServer, ServerKind, highest_bound};
+use warmcore_sim::packet::{Bound, ServerKind, highest_bound};
 use warmcore_study::point::NamedFigures;
 use warmcore_units::{Estimate, Nanos, PerSecond};
 
@@ -86,7 +86,7 @@ fn summary(
     row("capacity", &bound.capacity.rate, "the highest rate at which no queue grows for ever");
     row("all processors", &bound.all, "what they process together when none is ever idle");
     if let Some(server) = &bound.busiest {
-        row("busiest server", &server.rate, &format!("what {} keeps up with", in_words(server)));
+        row("busiest server", &server.rate, &format!("what {server} keeps up with"));
     }
     if let Some(rate) = within.and_then(RateWithin::rate) {
         row("within the limit", &rate, "the highest rate at which the p99 of the delay is short enough");
@@ -98,7 +98,7 @@ fn summary(
         Some(server) => format!(
             "It is set by {}, which takes {:.1}% of the packets, while others are idle at times: streams spread more \
              evenly, or a policy that moves work, raise it.",
-            in_words(server),
+            server,
             server.share * 100.0
         ),
     };
@@ -115,13 +115,6 @@ fn summary(
     }
     let _ = writeln!(text, "{seconds:.2} s. {OF_THE_SIMULATION}");
     text
-}
-
-fn in_words(server: &BusiestServer) -> String {
-    match server.kind {
-        ServerKind::Stack => format!("stack {}", server.number),
-        ServerKind::Processor => format!("processor {}", server.number),
-    }
 }
 
 fn limit_in_words(within: &RateWithin) -> String {

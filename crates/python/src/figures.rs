@@ -76,11 +76,11 @@ pub(crate) fn table(columns: Vec<Column>) -> Result<Columns, Failure> {
 }
 
 pub(crate) fn time(of: Estimate<Nanos>) -> Estimate<f64> {
-    Estimate { mean: of.mean.0, half_width: of.half_width.map(|half| half.0) }
+    of.map(|time| time.0)
 }
 
 pub(crate) fn rate(of: Estimate<PerSecond>) -> Estimate<f64> {
-    Estimate { mean: of.mean.0, half_width: of.half_width.map(|half| half.0) }
+    of.map(|rate| rate.0)
 }
 
 /// The columns of estimates: the means, and their half-widths, null where they are not known.

@@ -34,6 +34,12 @@ impl<Q> Estimate<Q> {
     pub const fn published(mean: Q) -> Self {
         Self { mean, half_width: None }
     }
+
+    /// The same in another unit or type: `of` scales, as it takes the mean and the half-width alike.
+    #[must_use]
+    pub fn map<T>(self, of: impl Fn(Q) -> T) -> Estimate<T> {
+        Estimate { mean: of(self.mean), half_width: self.half_width.map(of) }
+    }
 }
 
 impl<Q: Copy + Into<f64>> Estimate<Q> {
@@ -77,6 +83,12 @@ impl From<super::PerSecond> for f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_scale_is_applied_to_mean_and_half_width() {
+        assert_eq!(Estimate::new(2.0, 0.5).map(|value| value * 4.0), Estimate::new(8.0, 2.0));
+        assert_eq!(Estimate::published(2.0).map(|value| value * 4.0), Estimate::published(8.0));
+    }
 
     #[test]
     fn a_missing_half_width_counts_as_zero_and_an_infinite_one_agrees_with_all() {

@@ -261,7 +261,7 @@ fn ended(scenario: &PacketScenario, result: &PointResult, outcome: &Outcome, sec
 
 /// The same in percent.
 fn percent_of(fraction: Estimate<f64>) -> Estimate<f64> {
-    Estimate { mean: fraction.mean * 100.0, half_width: fraction.half_width.map(|half| half * 100.0) }
+    fraction.map(|fraction| fraction * 100.0)
 }
 
 fn percents(estimate: &Estimate<f64>, digits: usize) -> [String; 2] {

@@ -6,7 +6,6 @@ use warmcore_record::table::{Cell, Row};
 use warmcore_record::{Block, Chart, Table};
 use warmcore_stats::blocks::ChangeVerdict as Visible;
 use warmcore_stats::paired::Change;
-use warmcore_units::Estimate;
 
 /// Throughput and cpu use against size, and the changes of throughput.
 pub(super) fn figure_2(points: &[Point]) -> Vec<Block> {
@@ -70,8 +69,7 @@ fn chart(
         let line = |affinity: Affinity| {
             let of_model = points.iter().filter(|point| point.direction == direction);
             let drawn = of_model.filter_map(|point| {
-                let Estimate { mean, half_width } = point.runs.get(&affinity)?.estimate(quantity)?;
-                let value = Estimate { mean: mean * scale, half_width: half_width.map(|half| half * scale) };
+                let value = point.runs.get(&affinity)?.estimate(quantity)?.map(|value| value * scale);
                 Some(warmcore_record::chart::Point::new(point.size as f64, value))
             });
             Series::new(affinity.to_string(), Style::Line, drawn.collect())

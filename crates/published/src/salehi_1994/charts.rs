@@ -138,8 +138,7 @@ fn against_rate(simulations: &Simulations, curves: &[Curve], from: f64) -> Vec<S
 
 fn delay(simulated: &Simulated, result: &PointResult) -> Option<Point> {
     let outcome = steady(result)?;
-    let y =
-        Estimate { mean: outcome.delay.mean.secs(), half_width: outcome.delay.half_width.map(Nanos::secs) };
+    let y = outcome.delay.map(Nanos::secs);
     let near = result.rate.0 > simulated.capacity.mean * NEAR_CAPACITY;
     let note = near.then(|| "above 90 % of capacity: a shorter run".to_owned());
     Some(Point { missed_target: !outcome.is_precise(), note, ..Point::new(result.rate.0, y) })

@@ -179,13 +179,13 @@ pub fn steady(point: &PointResult) -> Option<&Outcome> {
 /// `time` in microseconds.
 #[must_use]
 pub fn micros(time: Estimate<Nanos>) -> Estimate<f64> {
-    Estimate { mean: time.mean.micros(), half_width: time.half_width.map(Nanos::micros) }
+    time.map(Nanos::micros)
 }
 
 /// `rate` as a plain number of packets per second.
 #[must_use]
 pub fn plain(rate: Estimate<PerSecond>) -> Estimate<f64> {
-    Estimate { mean: rate.mean.0, half_width: rate.half_width.map(|half| half.0) }
+    rate.map(|rate| rate.0)
 }
 
 /// `a / b`.

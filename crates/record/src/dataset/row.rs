@@ -51,7 +51,7 @@ pub struct Row(pub Vec<Cell>);
 impl Head {
     /// The heading of `column`.
     #[must_use]
-    pub fn of(column: &Column) -> Self {
+    pub fn new(column: &Column) -> Self {
         let kind = match &column.values {
             Values::Floats(_) => Kind::Float,
             Values::Integers(_) => Kind::Integer,

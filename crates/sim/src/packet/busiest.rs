@@ -13,6 +13,7 @@ use crate::packet::feed::Feed;
 use crate::packet::host::{Packet, SimulatedHost};
 use crate::packet::run::next;
 use crate::packet::system::{Finished, System};
+use core::fmt;
 use serde::{Deserialize, Serialize};
 use warmcore_policy::Policy;
 use warmcore_policy::dispatch::Waiting;
@@ -49,6 +50,16 @@ pub struct BusiestServer {
     pub share: f64,
     /// The rate of the whole host at which it keeps up, in packets per second.
     pub rate: Estimate<PerSecond>,
+}
+
+impl fmt::Display for BusiestServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = match self.kind {
+            ServerKind::Stack => "stack",
+            ServerKind::Processor => "processor",
+        };
+        write!(f, "{kind} {}", self.number)
+    }
 }
 
 /// The rate at which the busiest server of `host` keeps up; `None` if that is not below `whole`, the capacity

@@ -85,12 +85,8 @@ impl ExtensionFigures {
         let lost: Option<Vec<Estimate<f64>>> = runs.iter().map(|run| run.lost).collect();
         let classes = runs.iter().map(|run| run.classes.classes).min().unwrap_or(0);
         let class = |class: usize| {
-            let plain = |run: &Self| {
-                let Estimate { mean, half_width } = run.classes.delays[class];
-                Estimate { mean: mean.0, half_width: half_width.map(|half| half.0) }
-            };
-            let Estimate { mean, half_width } = estimate(&runs.iter().map(plain).collect::<Vec<_>>());
-            Estimate { mean: Nanos(mean), half_width: half_width.map(Nanos) }
+            let plain = |run: &Self| run.classes.delays[class].map(|time| time.0);
+            estimate(&runs.iter().map(plain).collect::<Vec<_>>()).map(Nanos)
         };
         Self { lost: lost.map(|lost| estimate(&lost)), classes: (0..classes).map(class).collect() }
     }

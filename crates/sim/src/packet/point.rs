@@ -8,7 +8,7 @@ use crate::packet::host::{Shape, SimulatedHost};
 use crate::packet::needs::RunNeeds;
 use crate::packet::outcome::Outcome;
 use crate::packet::replay::replay;
-use crate::packet::run::{GrowthRule, Precision, Replication, Start, observe};
+use crate::packet::run::{GrowthRule, Precision, Replication, Start, replicate};
 use crate::packet::steady::{RunExtent, SteadyState};
 use serde::{Deserialize, Serialize};
 use warmcore_costs::execution::IncompleteProfile;
@@ -353,6 +353,6 @@ impl<'s> Point<'s> {
         let host = self.host(replication);
         let mut arrivals = self.traffic.source(self.rate, host.key)?;
         let start = Start { settled: self.settled(), warmup: self.warmup_packets() };
-        Ok(observe(&host, &mut *arrivals, precision, growth, start))
+        Ok(replicate(&host, &mut *arrivals, precision, growth, start))
     }
 }

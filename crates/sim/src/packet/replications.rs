@@ -21,7 +21,7 @@ pub(super) fn combined(runs: Vec<Replication>, relative: f64) -> Option<Outcome>
         return Some(first);
     }
     let own = |p: fn(&Outcome) -> Estimate<f64>| estimate(&outcomes.iter().map(p).collect::<Vec<_>>());
-    let time = |of: Estimate<f64>| Estimate { mean: Nanos(of.mean), half_width: of.half_width.map(Nanos) };
+    let time = |of: Estimate<f64>| of.map(Nanos);
     let delay = time(own(|run| plain(run.delay)));
     let mean = |of: fn(&Outcome) -> f64| outcomes.iter().map(of).sum::<f64>() / outcomes.len() as f64;
     let mut situations = [0; _];
@@ -59,7 +59,7 @@ pub(super) fn combined(runs: Vec<Replication>, relative: f64) -> Option<Outcome>
 }
 
 fn plain(of: Estimate<Nanos>) -> Estimate<f64> {
-    Estimate { mean: of.mean.0, half_width: of.half_width.map(|half| half.0) }
+    of.map(|time| time.0)
 }
 
 /// The mean of the runs' estimates.

@@ -49,7 +49,7 @@ impl Precision {
 /// Simulates `host` under `arrivals`. The outcome is [`Ended::Unknown`] if queues grow, as they do on a
 /// saturated host.
 pub fn run(host: &SimulatedHost, arrivals: &mut dyn Arrivals, precision: Precision) -> Outcome {
-    observe(host, arrivals, precision, GrowthRule::Stop, Start::default()).outcome
+    replicate(host, arrivals, precision, GrowthRule::Stop, Start::default()).outcome
 }
 
 /// One run of a point: its outcome, and what is needed to combine it with other runs.
@@ -90,21 +90,16 @@ impl Start {
 }
 
 /// One run.
-pub(super) fn observe(
+pub(super) fn replicate(
     host: &SimulatedHost,
     arrivals: &mut dyn Arrivals,
     precision: Precision,
     growth: GrowthRule,
     start: Start,
 ) -> Replication {
-    let judged = Judged {
-        shape: host.shape,
-        feed: Feed::new(arrivals),
-        precision: precision.for_extensions(&host.extensions),
-        growth: if host.extensions.are_bounded() { GrowthRule::Impossible } else { growth },
-        start: start.for_shape(host.shape),
-        extra: ExtensionTally::new(host.extensions.queues.limit.is_some(), &host.extensions),
-    };
+    let is_limited = host.extensions.queues.limit.is_some();
+    let feed = Feed::new(arrivals);
+    let judged = Judged::new(host.shape, feed, &host.extensions, is_limited, precision, growth, start);
     match recursion::choose(host, judged) {
         Ok(replication) => replication,
         Err(judged) => dispatch(host, judged),
@@ -125,7 +120,27 @@ pub(super) struct Judged<'s> {
     pub(super) extra: ExtensionTally,
 }
 
-impl Judged<'_> {
+impl<'s> Judged<'s> {
+    /// A run on a host of this `shape` with these `extensions`. Where queues cannot grow for ever, `growth` does not matter.
+    pub(super) fn new(
+        shape: Shape,
+        feed: Feed<'s>,
+        extensions: &Extensions<'_>,
+        is_limited: bool,
+        precision: Precision,
+        growth: GrowthRule,
+        start: Start,
+    ) -> Self {
+        Self {
+            shape,
+            feed,
+            precision: precision.for_extensions(extensions),
+            growth: if extensions.are_bounded() { GrowthRule::Impossible } else { growth },
+            start: start.for_shape(shape),
+            extra: ExtensionTally::new(is_limited, extensions),
+        }
+    }
+
     fn rule(&self) -> StoppingRule {
         StoppingRule::new(self.precision.relative, self.precision.max_packets).not_before(self.start.settled)
     }

@@ -37,7 +37,6 @@ use crate::packet::capacity::{Bound, Capacity, Saturated, wanted};
 use crate::packet::dispatch::SystemTask;
 use crate::packet::features::Own;
 use crate::packet::feed::Feed;
-use crate::packet::figures::ExtensionTally;
 use crate::packet::host::{Packet, Shape, SimulatedHost};
 use crate::packet::observe::watch::{Watched, Watcher};
 use crate::packet::outcome::Outcome;
@@ -188,18 +187,10 @@ impl<P: Policy, C: CostModel, W: Waiting<Job = Packet>, S: ServiceDistribution> 
     ) -> Result<Replication, SimulationError> {
         let faults = Faults::default();
         let mut arrivals = CheckedArrivals::new(arrivals, self.shape.streams, &faults);
-        let judged = Judged {
-            shape: self.shape,
-            feed: Feed::new(&mut arrivals),
-            precision: precision.for_extensions(&self.extensions()),
-            growth: if self.extensions().are_bounded() { GrowthRule::Impossible } else { growth },
-            start: self.start.for_shape(self.shape),
-            // Queues of one's own may be limited too.
-            extra: ExtensionTally::new(
-                self.limit.is_some() || W::LIMITED && self.classes.is_empty(),
-                &self.extensions(),
-            ),
-        };
+        // Queues of one's own may be limited too.
+        let is_limited = self.limit.is_some() || W::LIMITED && self.classes.is_empty();
+        let (extensions, feed) = (self.extensions(), Feed::new(&mut arrivals));
+        let judged = Judged::new(self.shape, feed, &extensions, is_limited, precision, growth, self.start);
         self.perform(judged, &faults)
     }
 

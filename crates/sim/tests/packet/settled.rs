@@ -195,5 +195,5 @@ fn intervals_of_settled_packets_cover() {
 }
 
 fn plain(of: Estimate<Nanos>) -> Estimate<f64> {
-    Estimate { mean: of.mean.0, half_width: of.half_width.map(|half| half.0) }
+    of.map(|time| time.0)
 }

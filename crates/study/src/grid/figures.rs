@@ -33,7 +33,7 @@ pub(super) fn heads(model: Model) -> Vec<Head> {
         Model::Runqueue => runqueue(&[]),
         Model::Cluster => cluster(&ClusterRun::default()),
     };
-    columns.iter().map(Head::of).collect()
+    columns.iter().map(Head::new).collect()
 }
 
 /// A result without figures, which has all columns.

@@ -10,7 +10,6 @@ use warmcore_scenario::Organisation::{Global, PerProcessor};
 use warmcore_scenario::Parallelism::{Ips, Locking};
 use warmcore_scenario::ProcessorPolicy::{self, Lru, Mru};
 use warmcore_scenario::{Organisation, Parallelism};
-use warmcore_units::Estimate;
 
 const F9B: &[&str] = &["9b"];
 const F10B: &[&str] = &["10b"];
@@ -99,10 +98,7 @@ fn locking_capacities() -> Vec<Claim<Simulations>> {
                 let pool = e.options.profile.free_memory.as_ref()?;
                 let both = (pool.acquire.mean.0 + pool.release.mean.0) / 1e3;
                 let part = |micros: f64| 100.0 * micros / both;
-                value(
-                    Estimate { mean: part(added.mean), half_width: added.half_width.map(part) },
-                    format!("{:.2} of {both:.2} µs.", added.mean),
-                )
+                value(added.map(part), format!("{:.2} of {both:.2} µs.", added.mean))
             },
             contradicts: None,
         },
