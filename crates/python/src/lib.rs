@@ -63,6 +63,10 @@ mod _native {
     #[pymodule_export]
     use super::table::Table;
 
+    /// One more than the greatest number of a stream.
+    #[pymodule_export]
+    const MAX_STREAMS: u32 = warmcore_workload::popularity::MAX_STREAMS;
+
     /// The version of Warmcore.
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");

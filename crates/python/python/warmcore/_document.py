@@ -17,7 +17,7 @@ from typing import Any, ClassVar, NoReturn, TypeVar
 
 from . import _native
 from ._fields import fields_table, put
-from .errors import ScenarioError, instance, refused
+from .errors import ArgumentError, ScenarioError, encodable, instance, refused
 
 D = TypeVar("D", bound="Document")
 
@@ -55,7 +55,12 @@ class Document:
             f"    {name} (default {_Default(cls, name)!r}): {_first_line(cls, name)}" for name in cls._names
         )
 
-    def __init__(self, **fields: Any) -> None:
+    def __init__(self, *unnamed: Any, **fields: Any) -> None:
+        if unnamed:
+            expected = f"fields by name, such as {self._names[0]}=…" if self._names else "fields by name"
+            raise refused(ArgumentError, type(self).__name__, f"given {ascii(unnamed[0])} without a name", expected)
+        for name in fields:
+            encodable(name, ascii(name)[1:-1])
         given = {name: plain(value, name) for name, value in fields.items() if value is not None}
         object.__setattr__(self, "_fields", json.loads(self._completed(json.dumps(given))))
 
@@ -221,10 +226,7 @@ def plain(value: Any, path: str) -> Any:
     if isinstance(value, Document):
         return value._fields
     if isinstance(value, str):
-        try:
-            value.encode()
-        except UnicodeEncodeError:
-            raise refused(ScenarioError, path, ascii(value), "a text of Unicode") from None
+        encodable(value, path)
         return str(value)
     if value is None or isinstance(value, (bool, int)):
         return value
@@ -235,6 +237,8 @@ def plain(value: Any, path: str) -> Any:
     if isinstance(value, os.PathLike):
         return plain(os.fsdecode(value), path)
     if isinstance(value, Mapping):
+        for key in value:
+            encodable(str(key), f"{path}.{ascii(str(key))[1:-1]}")
         return {str(key): plain(one, f"{path}.{key}") for key, one in value.items() if one is not None}
     # A number of numpy's, or an array.
     if hasattr(value, "tolist"):

@@ -17,6 +17,7 @@ __all__ = [
     "Request",
     "Run",
     "Table",
+    "MAX_STREAMS",
     "VERSION",
     "View",
     "Wait",
@@ -39,6 +40,7 @@ __all__ = [
     "to_toml",
 ]
 
+MAX_STREAMS: Final[int]
 VERSION: Final[str]
 
 def scenario(kind: str, document: str) -> str: ...

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
@@ -11,7 +12,7 @@ from . import _native
 from ._models import Cost, Models
 from ._native import Table
 from ._scenarios import PacketScenario
-from .errors import ArgumentError, ScenarioError, instance, number, refused, whole
+from .errors import ArgumentError, ScenarioError, flag, instance, known, number, refused, whole
 from .policy import Policy
 from .profile import Profile, document_of
 from .result import Estimate, PacketResult, result_of
@@ -22,6 +23,40 @@ if TYPE_CHECKING:
     from ._models import Arrivals
 
 __all__ = ["Observation", "observe"]
+
+
+#: Which argument of :func:`observe` asks for a table.
+_ASKED_BY = {
+    "quantiles": "quantiles=[0.9]",
+    "slower": "slower_than_ns=500_000",
+    "delays": "histogram=True",
+    "services": "histogram=True",
+    "histogram": "histogram=True",
+    "streams": "streams=True",
+    "time-series": "window_ns=1e9",
+    "warm-up": "warmup=True",
+    "events": "events=1_000",
+}
+
+
+class NoTable(ScenarioError, KeyError):
+    """An observation has no table of this name. It is a ``KeyError`` too, as of any mapping."""
+
+    def __init__(self, message: str, tables: Iterable[str] | None = None, **details: str | None) -> None:
+        if tables is None:  # Restored from what was pickled.
+            super().__init__(message, **details)
+            return
+        there = ", ".join(map(repr, tables)) or "none"
+        near = difflib.get_close_matches(message, _ASKED_BY, 1) if isinstance(message, str) else []
+        hint = ""
+        if message == "histogram":
+            hint = "; the histograms are 'delays' and 'services'"
+        elif near:
+            hint = f"; {near[0]!r} is there with observe(…, {_ASKED_BY[near[0]]})"
+        expected = f"a table that was asked for ({there}){hint}"
+        super().__init__(f"`name` is {ascii(message)}, expected {expected}", field="name", found=ascii(message), expected=expected)
+
+    __str__ = Exception.__str__
 
 
 class Observation(Mapping[str, Table]):
@@ -66,6 +101,8 @@ class Observation(Mapping[str, Table]):
         return histogram(self._tables[name], f"Distribution of the {labels[name]}s", labels[name], scale=scale, ax=ax)
 
     def __getitem__(self, name: str) -> Table:
+        if name not in self._tables:
+            raise NoTable(name, self._tables)
         return self._tables[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -130,10 +167,10 @@ def observe(
     wanted = {
         "quantiles": [number(one, "quantiles", "numbers between 0 and 1, such as 0.99") for one in quantiles],
         "slower_than": None if limit is None else number(limit, "slower_than_ns", "a time of zero or more", least=0.0),
-        "histogram": bool(histogram),
-        "streams": bool(streams),
+        "histogram": flag(histogram, "histogram", "True or False"),
+        "streams": flag(streams, "streams", "True or False"),
         "window": None if window is None else number(window, "window_ns", "a time above zero", least=0.0),
-        "warmup": bool(warmup),
+        "warmup": flag(warmup, "warmup", "True or False"),
     }
     recorded = whole(events, "events", "a number of packets, 0 for none")
     figures, table, tables = _native.observe(

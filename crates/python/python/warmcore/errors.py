@@ -5,8 +5,10 @@ All but interruptions are :class:`Error`, which is a ``ValueError``. Ctrl-C rais
 
 from __future__ import annotations
 
+import difflib
 import math
 import operator
+from collections.abc import Iterable
 from typing import TypeVar
 
 __all__ = [
@@ -96,6 +98,45 @@ def instance(value: object, kind: type | tuple[type, ...], field: str, expected:
     """
     if not isinstance(value, kind):
         raise refused(ArgumentError, field, f"of type {type(value).__name__}", expected)
+
+
+def known(name: object, names: Iterable[str], field: str, expected: str) -> None:
+    """Refuses a ``name`` that is none of ``names``; the message has the nearest.
+
+    Raises:
+        ArgumentError: It is no text.
+        ScenarioError: There is none of this name.
+    """
+    instance(name, str, field, expected)
+    names = list(names)
+    if name not in names:
+        near = difflib.get_close_matches(str(name), names, 1)
+        hint = f"; did you mean {near[0]!r}?" if near else f": {', '.join(map(repr, names))}" if names else ""
+        raise refused(ScenarioError, field, ascii(name), f"{expected}{hint}")
+
+
+def encodable(name: str, field: str) -> None:
+    """Refuses a text that no document can have: one with half a character.
+
+    Raises:
+        ScenarioError: It is such a text.
+    """
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        raise refused(ScenarioError, field, ascii(name), "a text of Unicode") from None
+
+
+def flag(value: object, field: str, expected: str) -> bool:
+    """``value`` as true or false, which numpy's are too.
+
+    Raises:
+        ArgumentError: It is neither.
+    """
+    kind = type(value)
+    if not (isinstance(value, bool) or (kind.__module__ == "numpy" and kind.__name__ in ("bool", "bool_"))):
+        raise refused(ArgumentError, field, f"of type {kind.__name__}", expected)
+    return bool(value)
 
 
 def number(value: object, field: str, expected: str, *, least: float = -math.inf) -> float:

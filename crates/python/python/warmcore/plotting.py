@@ -6,8 +6,9 @@ import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from ._estimate import Estimate
 from ._optional import optional
-from .errors import ScenarioError, refused
+from .errors import ArgumentError, ScenarioError, instance, known, refused
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -77,16 +78,30 @@ def plot(results: Iterable[Result], *, y: str = "delay", x: str = "rate_per_s", 
         x: The dotted path of a number in the scenario.
         by: The dotted path of a field: a line for each of its values.
         ax: Axes to draw into; a figure of its own otherwise.
+
+    Raises:
+        Error: ``results`` are no results; or there is no such figure or field: the message names the nearest.
     """
+    from .result import Result as Drawn
+
+    if isinstance(results, (Drawn, str)) or not isinstance(results, Iterable):
+        raise refused(ArgumentError, "results", f"of type {type(results).__name__}", "a list of results, such as [result]")
+    results = list(results)
+    for one in results:
+        instance(one, Drawn, "results", "what wc.simulate returned")
     lines: dict[str, list[dict[str, Any]]] = {}
     unit = ""
     for result in results:
+        known(y, result.figures, "y", "the name of a figure")
         figure = result[y]
         if figure is None:
             continue
+        if not isinstance(figure, Estimate):
+            found = f"{y!r}, of type {type(figure).__name__}"
+            raise refused(ScenarioError, "y", found, "a figure with an interval, such as 'delay'")
         unit = figure.unit
-        name = y if by is None else str(_field(result, by))
-        lines.setdefault(name, []).append(_point(_field(result, x), figure))
+        name = y if by is None else str(_field(result, by, "by"))
+        lines.setdefault(name, []).append(_point(_number(result, x), figure))
     ordered = {name: sorted(points, key=lambda point: float(point["x"])) for name, points in lines.items()}
     return draw(_chart(f"{y} by {x}", x, "", y, unit, [_named(name, points, "line") for name, points in ordered.items()]), ax=ax)
 
@@ -166,13 +181,32 @@ def lines(
     return draw(chart, ax=ax)
 
 
-def _field(result: Result, path: str) -> Any:
+def _field(result: Result, path: str, argument: str) -> Any:
+    """What the scenario of ``result`` has at a dotted path that was given as ``argument``."""
+    instance(path, str, argument, "the dotted path of a field")
     if path in result.replaced:
         return result.replaced[path]
     value: Any = result.scenario.to_dict()
+    known(path, _paths(value, ""), argument, "the dotted path of a field of the scenario")
     for name in path.split("."):
         value = value[int(name)] if isinstance(value, list) else value[name]
     return value
+
+
+def _number(result: Result, path: str) -> float:
+    value = _field(result, path, "x")
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise refused(ScenarioError, "x", f"{path!r}, which is {value!r} in a scenario", "the dotted path of a number")
+    return value
+
+
+def _paths(value: Any, prefix: str) -> list[str]:
+    """The dotted paths of all fields within ``value``."""
+    places = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    paths = []
+    for name, one in places:
+        paths += [f"{prefix}{name}", *_paths(one, f"{prefix}{name}.")]
+    return paths
 
 
 def _point(x: Any, figure: Any) -> dict[str, Any]:

@@ -9,8 +9,10 @@ import pathlib
 from typing import TYPE_CHECKING, Any
 
 from .. import _native
+from .._document import plain
 from .._optional import optional
 from .._tables import Tabular, html_table
+from ..errors import instance
 from .drawing import plot
 from .engine import Times
 
@@ -35,9 +37,10 @@ class Sweep(Tabular):
     times: Times | None
 
     def __init__(self, path: str | os.PathLike[str], times: Times | None = None) -> None:
+        instance(path, (str, os.PathLike), "path", "the path of a folder")
         self.times = times
-        self._path = pathlib.Path(path)
-        self._manifest: dict[str, Any] = json.loads(_native.manifest(os.fspath(path)))
+        self._path = pathlib.Path(plain(path, "path"))
+        self._manifest: dict[str, Any] = json.loads(_native.manifest(str(self._path)))
 
     @property
     def path(self) -> pathlib.Path:

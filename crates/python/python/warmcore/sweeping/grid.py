@@ -9,7 +9,7 @@ from typing import Any
 
 from .. import _native
 from .._document import Scenario, plain
-from ..errors import ArgumentError, ScenarioError, instance, refused
+from ..errors import ArgumentError, ScenarioError, encodable, instance, refused
 
 #: A field by its dotted path, or several that vary together.
 Field = str | tuple[str, ...]
@@ -64,9 +64,11 @@ class Grid:
         Raises:
             ScenarioError: It cannot be read, or a point is impossible; the message names file, line and field.
         """
+        instance(source, (str, os.PathLike), "source", "a path, or a text in TOML with a line end")
         made = object.__new__(cls)
+        path = plain(source, "source")
         is_text = isinstance(source, str) and "\n" in source
-        made._plan = _native.Plan(text=source) if is_text else _native.Plan(path=os.fspath(source))  # type: ignore[arg-type]
+        made._plan = _native.Plan(text=path) if is_text else _native.Plan(path=path)
         return made
 
     def to_toml(self) -> str:
@@ -112,6 +114,8 @@ def _names(field: Field) -> list[str]:
     names = [field] if isinstance(field, str) else list(field) if isinstance(field, tuple) else []
     if not names or not all(isinstance(name, str) for name in names):
         raise refused(ArgumentError, "axes", f"given along {field!r}", "the dotted path of a field, or a tuple of several")
+    for name in names:
+        encodable(name, ascii(name)[1:-1])
     return names
 
 
