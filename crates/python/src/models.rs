@@ -2,12 +2,14 @@
 //!
 //! The interpreter's lock is held throughout if packets need it; Ctrl-C arrives in the Python code that is called.
 
+mod nested;
 mod run;
 
 pub(crate) use run::{Delays, HighestRate, Observed, OwnTask, Simulated};
 
 use crate::failure::Failure;
 use crate::policy::{CostFunction, PythonCosts, PythonPolicy, Raised};
+use nested::Level;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use run::Ready;
@@ -69,6 +71,7 @@ impl Models {
         profile: &Profile,
         task: T,
     ) -> Result<T::Output, Failure> {
+        let _level = Level::enter()?;
         let raised = Raised::default();
         let traffic = traffic.stopped_by(raised.stop());
         scenario.check()?;
