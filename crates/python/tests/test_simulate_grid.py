@@ -50,6 +50,10 @@ def test_what_it_cannot_do_is_refused() -> None:
         wc.simulate_grid(GRID, cost=broken, progress=False)
     with pytest.raises(wc.ArgumentError, match="expected a grid"):
         wc.simulate_grid(POINT)  # type: ignore[arg-type]
+    arrivals = (np.arange(100) * 1e5, np.zeros(100, dtype=int))
+    with pytest.raises(wc.ScenarioError, match="stand for all of it") as caught:
+        wc.simulate_grid(wc.Grid(POINT.replace(rate_per_s=1_000), {"traffic.streams": [8, 9]}), arrivals=arrivals, progress=False)
+    assert caught.value.field == "traffic.streams"
     clusters = wc.Grid(wc.ClusterScenario(program={"name": "fft"}), {"name": ["a"]})
     with pytest.raises(wc.ArgumentError, match="a grid of packets"):
         wc.simulate_grid(clusters)

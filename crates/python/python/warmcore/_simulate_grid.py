@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from . import _native
 from ._models import Cost, Models
 from ._native import Table
-from .errors import ArgumentError, instance, refused
+from .errors import ArgumentError, ScenarioError, instance, refused
 from .policy import Policy
 from .sweeping.grid import Grid
 from .sweeping.progress import Progress, Watch
@@ -38,6 +38,8 @@ def simulate_grid(
             the times of ``arrivals`` are scaled.
         progress: Whether to show a bar; or a function of the points done, their number, and the seconds left.
 
+    Fields below ``traffic`` cannot be varied with ``arrivals``, which stand for all of it.
+
     Returns:
         The columns of a sweep: the fields that are varied, then the figures, with units and half-widths in the schema; a row for
         each point, in the order of the grid.
@@ -51,9 +53,18 @@ def simulate_grid(
     if grid._plan.model != "packet":
         raise refused(ArgumentError, "grid", f"of the model {grid._plan.model}", "a grid of packets")
     models = Models.checked(policy, arrivals, cost)
+    if arrivals is not None:
+        _refuse_replaced(grid)
     rows = []
     with Progress(progress, len(grid)) as shown:
         for index in range(len(grid)):
             rows.append(_native.grid_row(grid._plan, index, models))
             shown.set(index + 1, (index + 1) / len(grid))
     return _native.grid_table(grid._plan, rows)
+
+
+def _refuse_replaced(grid: Grid) -> None:
+    """Refuses to vary what arrivals stand for: rows would be labelled with values that had no effect."""
+    for field in grid.fields:
+        if field.split(".")[0] == "traffic":
+            raise refused(ScenarioError, field, "varied", "no field of `traffic` with arrivals, which stand for all of it")
