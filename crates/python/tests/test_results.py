@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 import pickle
 
 import warmcore as wc
@@ -44,3 +45,22 @@ def test_what_stood_for_profile_and_policy_is_said() -> None:
     assert labels == {"MostRecent", QUICK.scheduling.policy}
     assert wc.simulate(QUICK, profile=renamed).table.row(0)["profile"] == "mine"
     assert wc.observe(QUICK, profile=renamed).result.table.row(0)["profile"] == "mine"
+
+
+def test_what_is_not_known_is_drawn_hollow() -> None:
+    from matplotlib.colors import to_hex
+    from warmcore.plotting import bars, lines
+
+    known, unknown = wc.Estimate(1e3, 10.0, "ns"), wc.Estimate(2e3, math.inf, "ns")
+    places, estimates = ("x", ""), [known, unknown]
+    for figure, place in (
+        (lines("Title", places, ("y", "ns"), {"a": list(enumerate(estimates))}), 1.0),
+        (bars("Title", "y", "ns", ["p", "q"], {"a": estimates}), 1.0),
+    ):
+        axes = figure.axes[0]
+        hollow = [line for line in axes.get_lines() if to_hex(str(line.get_markerfacecolor())) == "#ffffff"]
+        assert [list(line.get_xdata()) for line in hollow if len(line.get_xdata())] == [[place]]
+        legend = axes.get_legend()
+        assert legend is not None and "half-width unknown" in [text.get_text() for text in legend.get_texts()]
+    certain = lines("Title", places, ("y", "ns"), {"a": [(0, known)]}).axes[0]
+    assert certain.get_legend() is None

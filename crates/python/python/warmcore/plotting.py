@@ -24,6 +24,8 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 DASHES = ("-", "--", ":", "-.")
 #: Times are drawn in seconds.
 _SCALES = {"ns": 1e-9, "ms": 1e-3}
+#: The key's mark of points whose half-width is not known.
+_UNKNOWN = "#46566a"
 HATCHES = ("", "///", "...", "xxx")
 
 #: The report's style, for ``matplotlib.rc_context``.
@@ -55,6 +57,9 @@ def draw(chart: dict[str, Any], *, view: int | None = None, ax: Any = None) -> F
         visible = [series for series in shown["series"] if not series["hidden"]]
         for place, series in enumerate(visible):
             _series(axes, chart, series, place, len(visible))
+        unknown = any(_is_unknown(point["y"]) for series in visible for point in series["points"])
+        if unknown:
+            axes.plot([], [], "o", color=_UNKNOWN, markerfacecolor="white", label="half-width unknown")
         for region in shown["regions"]:
             axes.axvspan(region["from"], region["to"], color="#f1f4f8", zorder=0)
         for mark in shown["marks"]:
@@ -63,7 +68,7 @@ def draw(chart: dict[str, Any], *, view: int | None = None, ax: Any = None) -> F
         _axis(axes, "x", chart["x"])
         _axis(axes, "y", chart["y"])
         axes.set_title(chart["title"])
-        if len(visible) > 1:
+        if len(visible) > 1 or unknown:
             axes.legend()
     figure: Figure = axes.figure
     return figure
@@ -71,6 +76,8 @@ def draw(chart: dict[str, Any], *, view: int | None = None, ax: Any = None) -> F
 
 def plot(results: Iterable[Result], *, y: str = "delay", x: str = "rate_per_s", by: str | None = None, ax: Any = None) -> Figure:
     """Draws a figure of several results against a field of their scenarios, half-widths as bars. Needs ``warmcore[plot]``.
+
+    A mark is hollow where the half-width is not known.
 
     Args:
         results: What :func:`warmcore.simulate` returned.
@@ -266,6 +273,16 @@ def _series(axes: Any, chart: dict[str, Any], series: dict[str, Any], place: int
         axes.errorbar(
             x, y, yerr=half, marker=marker, linestyle=line, color=colour, linewidth=width, markersize=5, capsize=2, label=name
         )
+    # A mark without a bar would look as if it were certain.
+    hollow = [(at, point["y"]["mean"]) for at, point in zip(x, series["points"], strict=True) if _is_unknown(point["y"])]
+    if hollow:
+        marker = "o" if series["style"] == "bars" else MARKERS[look["colour"] % len(MARKERS)]
+        axes.plot(*zip(*hollow, strict=True), marker, color=colour, markerfacecolor="white", markersize=5, zorder=4)
+
+
+def _is_unknown(estimate: dict[str, Any]) -> bool:
+    """Whether nothing is known about the error."""
+    return bool(estimate.get("half_width") == math.inf)
 
 
 def _half(estimate: dict[str, Any]) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 from typing import TYPE_CHECKING, Any
 
 from ..errors import Error, instance, refused
@@ -39,7 +40,9 @@ def plot(swept: Sweep, x: str, y: str, by: str | None, ax: Any) -> Figure:
         if row[y] is not None and row[x] is not None:
             place = row[x] if names is None else names.index(str(row[x]))
             name = y if by is None else str(row[by])
-            series.setdefault(name, []).append((place, Estimate(row[y], row[half] if half else None, columns[y]["unit"])))
+            # A half-width that is missing from its column is not known.
+            half_width = None if not half else math.inf if row[half] is None else row[half]
+            series.setdefault(name, []).append((place, Estimate(row[y], half_width, columns[y]["unit"])))
     ordered = {name: sorted(points, key=lambda point: float(point[0])) for name, points in series.items()}
     labels = ((x, columns[x]["unit"]), (y, columns[y]["unit"]))
     return lines(f"{y} by {x}", *labels, ordered, names=names, ax=ax)
