@@ -288,3 +288,16 @@ def test_arrays_are_replayed_whole_by_a_policy_of_ones_own() -> None:
     # Ends of service are rounded to the clock otherwise.
     assert own.delay.mean == pytest.approx(named.delay.mean, rel=1e-5)
     assert named.packets == own.packets == 3_000 and own.warmup_packets == 0
+
+
+def test_a_policy_that_simulates_with_itself_without_end_is_refused() -> None:
+    class Endless(MostRecent):
+        def place(self, request: wc.Request, view: wc.View) -> wc.Run | wc.Wait:
+            wc.simulate(QUICK, policy=Endless())
+            return super().place(request, view)
+
+    with pytest.raises(wc.ScenarioError, match="50 levels deep") as caught:
+        wc.simulate(QUICK, policy=Endless())
+    assert caught.value.field == "policy"
+    # The levels are left again.
+    assert wc.simulate(QUICK, policy=MostRecent()).delay is not None

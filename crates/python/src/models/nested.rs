@@ -3,7 +3,6 @@
 //! A policy may simulate to decide. Without an end that would overflow the stack, which ends the interpreter; Python's own limit of
 //! recursion counts too few of our frames.
 
-use crate::failure::Failure;
 use std::cell::Cell;
 use warmcore_units::Fault;
 
