@@ -187,6 +187,9 @@ def test_a_partition_has_a_folder_for_each_value(tmp_path: pathlib.Path) -> None
     table = swept.to_arrow()
     assert table["traffic.streams"].to_pylist() == [8, 8, 16, 16] and table["seed"].to_pylist() == [1, 2, 1, 2]
     assert table.schema.field("traffic.streams").type == pyarrow.int64()
+    # As the book says that polars reads it.
+    read = polars.read_parquet(str(swept.path / "**/*.parquet"), hive_partitioning=True)
+    assert sorted(read["traffic.streams"]) == [8, 8, 16, 16] and sorted(read["seed"]) == [1, 1, 2, 2]
     with pytest.raises(wc.SweepError, match="`processors` cannot divide the data set"):
         wc.sweep(grid, out=tmp_path / "other", partition_by="processors", progress=False)
 

@@ -49,7 +49,8 @@ def simulate(
     Args:
         scenario: What to simulate.
         profile: The costs of processing, instead of those that the scenario names. (Packets only, as all that follow.)
-        policy: A policy of your own instead of ``scenario.scheduling.policy``.
+        policy: A policy of your own instead of ``scenario.scheduling.policy``. It is asked for the search of the capacity too:
+            several times as often as there are packets.
         arrivals: The packets that arrive, instead of ``scenario.traffic``: their times in ns since the start, ascending, and
             their streams, numbered from 0. Two arrays of shape (n,), of floats and of integers. As with a
             capture, the figures are of these packets alone and have no intervals: all are simulated, once, so

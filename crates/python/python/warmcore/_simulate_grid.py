@@ -33,8 +33,8 @@ def simulate_grid(
 
     Args:
         grid: What to simulate; a grid of packets. Its profiles are followed.
-        policy, arrivals, cost: Models of your own, as :func:`warmcore.simulate` takes them. A ``load`` is a fraction of what the
-            policy and the costs keep up with that the scenario names: so all policies see the same packets. Every point of a grid has a rate, to which
+        policy, arrivals, cost: Models of your own, as :func:`warmcore.simulate` takes them. A ``load`` is a fraction of the
+            capacity of the scenario's policy, not of yours, so all policies see the same packets. Every point of a grid has a rate, to which
             the times of ``arrivals`` are scaled.
         progress: Whether to show a bar; or a function of the points done, their number, and the seconds left.
 

@@ -98,7 +98,8 @@ class PacketResult(Result, kind="packet"):
     Source: the model of Salehi, Kurose & Towsley 1994, §3 and §4.
 
     Attributes:
-        delay: Mean time from a packet's arrival to the end of its processing, ns.
+        delay: Mean time from a packet's arrival to the end of its processing, ns. With Poisson arrivals their known mean gap
+            narrows its interval (a control variate), so it differs from the plain mean of the packets in ``observe`` within it.
         service: Mean time in service, ns.
         p50: The delay that half of the packets are below, ns.
         p99: That of one packet in a hundred, ns.

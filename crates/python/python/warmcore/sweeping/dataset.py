@@ -30,7 +30,8 @@ class Sweep(Tabular):
     """A finished sweep: a row for each point of its grid.
 
     The columns are the fields that were varied, then the figures with their half-widths; units are in the metadata of the
-    columns. Any tool that reads Parquet reads the folder.
+    columns. Tools that read Parquet read the files, and not the two others of the folder: polars by
+    ``pl.read_parquet("folder/**/*.parquet")``; with ``hive_partitioning=True`` it has the column of a partition too.
     """
 
     #: What sweeping took; ``None`` of a data set that was opened.
