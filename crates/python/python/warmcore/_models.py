@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from . import _native
 from .errors import ArgumentError, ScenarioError, refused
 from .policy import Found, Policy
 

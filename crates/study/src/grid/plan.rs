@@ -389,6 +389,7 @@ fn fault_of(error: PointError) -> Fault {
     match error {
         PointError::Scenario(fault) => fault,
         PointError::Profile(error) => Fault::new("profile", "incomplete", error),
+        PointError::Traffic(TrafficError::Field(fault)) => fault,
         PointError::Traffic(error) => Fault::new("traffic", "impossible", error),
     }
 }
