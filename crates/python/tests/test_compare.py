@@ -50,6 +50,18 @@ def test_saturated_hosts_have_no_difference() -> None:
     crowded = POINT.replace(rate_per_s=1e6)
     for found in (wc.compare(crowded), wc.compare(crowded, policy=MostRecent())):
         assert found.difference is None and not found.decided
+        assert found.saturated == ("scenario", "against") and "`scenario` and `against` are saturated" in repr(found)
+
+
+def test_a_saturated_side_is_named() -> None:
+    # All packets are of one stream: a single processor is too slow for them.
+    host = POINT.replace({"rate_per_s": 20_000, "traffic.streams": 1})
+    found = wc.compare(host, host.replace({"scheduling.policy": "wired-streams"}))
+    assert found.difference is None and found.saturated == ("against",)
+    assert "`against` is saturated" in repr(found) and "wired-streams" in repr(found) and "wired-streams" in found._repr_html_()
+    own = wc.compare(host, policy=Wired())
+    assert own.saturated == ("scenario",) and pickle.loads(pickle.dumps(own)).saturated == ("scenario",)
+    assert wc.compare(POINT).saturated == () and "against the same scenario" in repr(wc.compare(POINT))
 
 
 def test_other_packets_are_refused() -> None:

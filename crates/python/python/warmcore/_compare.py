@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import html
+import json
+
 from . import _native
+from ._estimate import figure_of
+from ._fields import differing
 from ._models import Cost, Models
 from ._scenarios import PacketScenario
-from .errors import instance
+from .errors import ScenarioError, instance
 from .policy import Policy
 from .profile import Profile, document_of
 from .result import Estimate, Result
@@ -20,7 +25,7 @@ class Comparison(Result, kind="comparison"):
 
     Attributes:
         difference: Mean delay of the scenario minus that of ``against``, ns; ``None`` if either is saturated. The half-width is
-            infinite where no interval holds: with heavy-tailed arrivals or service times.
+            infinite where no interval holds: with heavy-tailed arrivals or service times. ``.saturated`` says which is.
         relative: The same as a fraction of the delay of ``against``.
         runs: Runs of each of the two. Run ``i`` of both has the same packets.
         packets: Packets of each run.
@@ -31,9 +36,34 @@ class Comparison(Result, kind="comparison"):
     against: PacketScenario
     difference: Estimate | None
     relative: Estimate | None
+    #: Which of the two are saturated: ``"scenario"``, ``"against"``. Empty if there is a difference.
+    saturated: tuple[str, ...] = ()
     runs: int
     packets: int
     wall_time: Estimate
+
+    def __repr__(self) -> str:
+        return f"{super().__repr__()}\n{self._other()}{self._reason()}"
+
+    def _repr_html_(self) -> str:
+        return f"{super()._repr_html_()}<p>{html.escape(self._other())}<br>{html.escape(self._reason())}</p>"
+
+    def _other(self) -> str:
+        """What it was compared with, by what is different there."""
+        changed = differing(self.scenario.to_dict(), self.against.to_dict())
+        own = {path: name for path, name in self.replaced.items() if path.startswith("against.")}
+        said = ", ".join(f"{path} = {value}" for path, value in {**changed, **own}.items())
+        return "against the same scenario" + (f" with {said}" if said else "")
+
+    def _reason(self) -> str:
+        """Why there is no difference, if there is none."""
+        if self.difference is not None:
+            return ""
+        which = " and ".join(f"`{side}`" for side in self.saturated)
+        verb = "are" if len(self.saturated) > 1 else "is"
+        return f"\nno difference: {which} {verb} saturated, so its queues grow for ever" if which else (
+            "\nno difference: in every run of either the queues grow"
+        )
 
     @property
     def decided(self) -> bool:
@@ -86,4 +116,17 @@ def compare(
     }
     found = Comparison(scenario, figures, table, {field: name for field, name in replaced.items() if name is not None})
     found.against = other
+    if found.difference is None:
+        sides = (("scenario", scenario, ours), ("against", other, theirs))
+        found.saturated = tuple(side for side, one, models in sides if _is_saturated(one, models, profile))
     return found
+
+
+def _is_saturated(scenario: PacketScenario, models: Models, profile: Profile | None) -> bool:
+    """Whether more arrives than the host keeps up with."""
+    try:
+        figures, _ = _native.capacity(scenario._json(), models, document_of(profile), None)
+    except ScenarioError:  # It is bounded: nothing grows for ever.
+        return False
+    capacity = figure_of(json.loads(figures)["capacity"])
+    return scenario.rate_per_s is not None and scenario.rate_per_s > float(capacity)

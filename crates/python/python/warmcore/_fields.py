@@ -38,6 +38,18 @@ def _place(items: list[Any], place: str, path: str) -> int:
     return int(place)
 
 
+def differing(fields: Mapping[str, Any], others: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """The fields of ``others`` that are not as in ``fields``, by their dotted paths; ``None`` where it has none."""
+    found: dict[str, Any] = {}
+    for name in dict.fromkeys([*fields, *others]):
+        here, there = fields.get(name), others.get(name)
+        if isinstance(here, Mapping) and isinstance(there, Mapping):
+            found |= differing(here, there, f"{prefix}{name}.")
+        elif here != there:
+            found[f"{prefix}{name}"] = there
+    return found
+
+
 def fields_table(name: str, fields: Mapping[str, Any], default: Mapping[str, Any]) -> str:
     """An HTML table of ``fields``, in bold what is not as in ``default``."""
     caption = f"<b>{name}</b>, in bold what is not at its default"

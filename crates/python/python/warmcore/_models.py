@@ -92,11 +92,11 @@ def _arrivals(arrivals: Any) -> tuple[bytes, bytes]:
             raise wrong(name, f"of shape {array.shape}", "an array of shape (n,)")
     if times.dtype.kind not in "iuf":
         raise wrong("arrivals.times", f"of {times.dtype}", "numbers of nanoseconds")
-    if times.size and times[0] == times[-1]:
-        found = "one packet" if times.size == 1 else f"{times[0]} for every packet"
-        raise wrong("arrivals.times", found, "packets over some time: at one time they have no rate")
     if not np.issubdtype(streams.dtype, np.integer):
         raise wrong("arrivals.streams", f"of {streams.dtype}", "integers")
     if streams.size and (streams.min() < 0 or streams.max() >= _MOST_STREAMS):
         raise wrong("arrivals.streams", f"from {streams.min()} to {streams.max()}", f"numbers from 0 to {_MOST_STREAMS - 1}")
+    if times.size and times.size == streams.size and (times == times[0]).all():
+        found = "one packet" if times.size == 1 else f"{times[0]} for every packet"
+        raise wrong("arrivals.times", found, "packets over some time: at one time they have no rate")
     return times.astype("=f8").tobytes(), streams.astype("=u4").tobytes()
