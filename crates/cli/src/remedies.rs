@@ -9,9 +9,12 @@ const fn option(remedy: Remedy) -> Option<&'static str> {
         Remedy::Resume => Some("--resume"),
         Remedy::BeginAnew => Some("--force"),
         Remedy::OtherFolder => Some("--out"),
-        Remedy::SameArguments | Remedy::Wait | Remedy::OtherProgram | Remedy::Fetch | Remedy::RemoveFile => {
-            None
-        }
+        Remedy::SameArguments
+        | Remedy::Wait
+        | Remedy::OtherProgram
+        | Remedy::Fetch
+        | Remedy::RemoveFile
+        | Remedy::RewriteFile => None,
     }
 }
 

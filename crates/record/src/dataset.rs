@@ -130,6 +130,7 @@ impl DataSet {
             Some(earlier) if begin == Begin::Resume => {
                 earlier.check(path)?;
                 earlier.refuse_other(&description, path)?;
+                Description::refuse_other_document(path, grid)?;
                 earlier.check_written(path)?;
             }
             Some(earlier) => cleared(path, &earlier)?,

@@ -19,8 +19,10 @@ pub enum Remedy {
     OtherProgram,
     /// Fetch the file again.
     Fetch,
-    /// Remove the file.
+    /// Remove the file, of which the rows are simulated again.
     RemoveFile,
+    /// Remove the file, which is written again from what was asked for.
+    RewriteFile,
 }
 
 impl Remedy {
@@ -34,6 +36,7 @@ impl Remedy {
             Self::OtherProgram => "read it with the program that wrote it",
             Self::Fetch => "fetch it again",
             Self::RemoveFile => "remove it so that its rows are found again",
+            Self::RewriteFile => "remove it and resume, which writes it again",
         }
     }
 }

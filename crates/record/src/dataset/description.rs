@@ -137,8 +137,14 @@ impl Description {
         if self.grid != ours.grid {
             return other("grid", &self.grid, &ours.grid);
         }
-        if (&self.program, &self.version) != (&ours.program, &ours.version) {
+        if self.program != ours.program {
+            return other("program", &self.program, &ours.program);
+        }
+        if self.version != ours.version {
             return other("version of the program", &self.version, &ours.version);
+        }
+        if self.model != ours.model {
+            return other("model", &self.model, &ours.model);
         }
         if self.partition_by != ours.partition_by {
             return other("partition", self.partition(), ours.partition());
@@ -157,7 +163,30 @@ impl Description {
                 &format!("{} columns of other names or units", ours.columns.len()),
             );
         }
+        if self.leading != ours.leading {
+            let varied = |description: &Self| format!("{} varied fields", description.leading);
+            return other("form", &varied(self), &varied(ours));
+        }
         Ok(())
+    }
+
+    /// Refuses a document in `folder` that is not `ours`, the one that the data set was begun with. A writer that was killed may
+    /// have left none.
+    pub(super) fn refuse_other_document(folder: &Path, ours: &str) -> Result<(), DataSetError> {
+        let path = folder.join(GRID);
+        if path.symlink_metadata().is_err() {
+            return Ok(());
+        }
+        let found = read_file(&path, LONGEST_DOCUMENT).map_err(|source| DataSetError::File {
+            step: "read",
+            path: path.clone(),
+            source,
+        })?;
+        if found == ours.as_bytes() {
+            return Ok(());
+        }
+        let problem = "it is another document than that of the grid, which the manifest names".to_owned();
+        Err(DataSetError::Damaged { path, problem })
     }
 }
 

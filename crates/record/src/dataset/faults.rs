@@ -1,5 +1,6 @@
 //! Why a data set cannot be begun, continued or read.
 
+use super::description::{GRID, MANIFEST};
 use crate::atomic_file::WriteError;
 use crate::columns::{ColumnsError, ParquetWriteError};
 use crate::journal::JournalError;
@@ -121,7 +122,11 @@ impl Remedied for DataSetError {
             Self::Exists { .. } => &[Remedy::Resume, Remedy::BeginAnew, Remedy::OtherFolder],
             Self::Other { remedies, .. } => remedies,
             Self::Unfinished { .. } => &[Remedy::Resume],
-            Self::Damaged { .. } => &[Remedy::Fetch, Remedy::RemoveFile, Remedy::BeginAnew],
+            Self::Damaged { path, .. } => match path.file_name().and_then(|name| name.to_str()) {
+                Some(MANIFEST) => &[Remedy::Fetch, Remedy::BeginAnew],
+                Some(GRID) => &[Remedy::Fetch, Remedy::RewriteFile, Remedy::BeginAnew],
+                _ => &[Remedy::Fetch, Remedy::RemoveFile, Remedy::BeginAnew],
+            },
             Self::OtherFiles { .. }
             | Self::None { .. }
             | Self::Unlisted { .. }

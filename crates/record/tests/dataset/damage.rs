@@ -6,6 +6,7 @@ use std::fs;
 use std::path::Path;
 use warmcore_record::DataSet;
 use warmcore_record::dataset::{Begin, Cell, Description, Head, Kind, Layout, Row, inspect};
+use warmcore_record::remedy::Remedied as _;
 
 fn finished(folder: &Path) -> Description {
     let set = open(folder, Begin::New).unwrap();
@@ -22,6 +23,49 @@ fn change(folder: &Path, change: impl FnOnce(&mut Value)) {
     let mut manifest: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
     change(&mut manifest);
     fs::write(path, manifest.to_string()).unwrap();
+}
+
+#[test]
+fn another_document_is_refused_and_stays() {
+    for is_finished in [true, false] {
+        let place = tempfile::tempdir().unwrap();
+        if is_finished {
+            drop(finished(place.path()));
+        } else {
+            drop(open(place.path(), Begin::New).unwrap());
+        }
+        let document = place.path().join("_grid.toml");
+        for text in ["another document", "the document\n# more", ""] {
+            fs::write(&document, text).unwrap();
+            let before = files(place.path());
+            let error = open(place.path(), Begin::Resume).map(drop).unwrap_err().in_words(|_| None);
+            assert!(error.contains("_grid.toml` is damaged: it is another document than that of"), "{error}");
+            assert!(error.contains("remove it and resume, which writes it again"), "{error}");
+            assert_eq!(files(place.path()), before);
+        }
+        fs::remove_file(&document).unwrap();
+        drop(open(place.path(), Begin::Resume).unwrap());
+        assert_eq!(fs::read_to_string(&document).unwrap(), "the document");
+    }
+}
+
+#[test]
+fn a_manifest_of_another_program_model_or_form_is_not_continued() {
+    let cases: [(&str, Spoil); 4] = [
+        ("another program: there other, here test", |it| it["program"] = "other".into()),
+        ("another version of the program: there 0, here 1", |it| it["version"] = "0".into()),
+        ("another model: there cluster, here packet", |it| it["model"] = "cluster".into()),
+        ("another form: there 2 varied fields, here 1 varied fields", |it| it["leading"] = 2.into()),
+    ];
+    for (told, spoil) in cases {
+        let place = tempfile::tempdir().unwrap();
+        finished(place.path());
+        change(place.path(), spoil);
+        let before = files(place.path());
+        let error = open(place.path(), Begin::Resume).map(drop).unwrap_err().to_string();
+        assert!(error.contains(told), "{error}");
+        assert_eq!(files(place.path()), before);
+    }
 }
 
 /// A file that is a part in all but its columns or rows, with the checksum that the manifest is given.
