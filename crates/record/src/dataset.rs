@@ -14,6 +14,7 @@
 //! | [`layout`] | which row lies in which file |
 //! | [`description`] | the manifest |
 //! | [`inspection`] | whether files are those that the manifest says |
+//! | `clearing` | removing a data set, so that another one is begun |
 //! | `kept` | a row in a journal, with a checksum |
 //! | [`faults`] | why a data set cannot be begun, continued or read |
 //!
@@ -22,6 +23,7 @@
 //! its journal. Names begin with `_` where data tools are to leave a file alone. One process writes at a time, which holds the
 //! folder's lock.
 
+mod clearing;
 pub mod description;
 pub mod faults;
 pub mod inspection;
@@ -36,8 +38,8 @@ pub use layout::{Layout, Part};
 pub use row::{Cell, Head, Kind, Row};
 
 use crate::atomic_file::{self, Existing};
-use crate::{Columns, Journal, Manifest, OwnedFolder};
-use description::{GRID, MANIFEST, WrittenPart, cleared};
+use crate::{Columns, Journal, OwnedFolder};
+use description::{GRID, MANIFEST, WrittenPart};
 use kept::KeptRow;
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -122,7 +124,14 @@ impl DataSet {
         let Contents { mut description, layout, grid, leading } = contents;
         let path = folder.path();
         description.parts = layout.parts().iter().map(WrittenPart::planned).collect();
-        match description::read(path)? {
+        let earlier = match description::read(path) {
+            Err(DataSetError::Damaged { .. }) if begin == Begin::Anew => {
+                clearing::clear_by_names(path)?;
+                None
+            }
+            other => other?,
+        };
+        match earlier {
             None => description::refuse_other_files(path)?,
             Some(_) if begin == Begin::New => {
                 return Err(DataSetError::Exists { path: path.to_owned() });
@@ -133,7 +142,7 @@ impl DataSet {
                 Description::refuse_other_document(path, grid)?;
                 earlier.check_written(path)?;
             }
-            Some(earlier) => cleared(path, &earlier)?,
+            Some(earlier) => clearing::clear(path, &earlier)?,
         }
         remove_unfinished(path, &layout);
         // Of a finished one, this takes back that it is finished; of all others it changes nothing.
@@ -297,18 +306,11 @@ impl DataSet {
                 source,
             })?;
         }
-        columns.write_parquet(&file, Existing::Replace, &self.manifest())?;
+        columns.write_parquet(&file, Existing::Replace, &self.description.provenance())?;
         drop(journal);
         drop(fs::remove_file(self.journal_path(number)));
         state.written += 1;
         Ok(())
-    }
-
-    /// The provenance in each file: nothing that differs between two runs.
-    fn manifest(&self) -> Manifest {
-        let Description { program, version, grid, .. } = &self.description;
-        let facts = vec![crate::manifest::FactGroup::new("Grid", [("checksum", grid.clone())])];
-        Manifest { written: String::new(), facts, ..Manifest::now(program, version) }
     }
 }
 

@@ -3,6 +3,8 @@
 use super::faults::DataSetError;
 use super::layout::Part;
 use super::row::Head;
+use crate::Manifest;
+use crate::manifest::FactGroup;
 use crate::remedy::Remedy;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -69,7 +71,8 @@ impl WrittenPart {
     /// Notes the length and the checksum of the file in `folder`.
     pub(super) fn measure(&mut self, folder: &Path) -> Result<(), DataSetError> {
         let path = folder.join(&self.file);
-        let content = fs::read(&path).map_err(|source| DataSetError::File { step: "read", path, source })?;
+        let content =
+            read_file(&path, u64::MAX).map_err(|source| DataSetError::File { step: "read", path, source })?;
         self.bytes = Some(content.len() as u64);
         self.crc32 = Some(format!("{:08x}", crc32fast::hash(&content)));
         Ok(())
@@ -115,6 +118,13 @@ impl Description {
 
     pub(super) fn to_json(&self) -> Result<String, serde_json::Error> {
         Ok(serde_json::to_string_pretty(self)? + "\n")
+    }
+
+    /// The provenance in each file: nothing that differs between two runs.
+    pub(super) fn provenance(&self) -> Manifest {
+        let Self { program, version, grid, .. } = self;
+        let facts = vec![FactGroup::new("Grid", [("checksum", grid.clone())])];
+        Manifest { written: String::new(), facts, ..Manifest::now(program, version) }
     }
 
     /// What rows depend on besides their numbers.
@@ -174,20 +184,21 @@ impl Description {
     /// have left none.
     pub(super) fn refuse_other_document(folder: &Path, ours: &str) -> Result<(), DataSetError> {
         let path = folder.join(GRID);
-        if path.symlink_metadata().is_err() {
-            return Ok(());
-        }
-        let found = read_file(&path, LONGEST_DOCUMENT).map_err(|source| DataSetError::File {
-            step: "read",
-            path: path.clone(),
-            source,
-        })?;
-        if found == ours.as_bytes() {
+        if path.symlink_metadata().is_err() || document(folder)? == ours.as_bytes() {
             return Ok(());
         }
         let problem = "it is another document than that of the grid, which the manifest names".to_owned();
         Err(DataSetError::Damaged { path, problem })
     }
+}
+
+/// The document in `folder` that asked for its data set.
+///
+/// # Errors
+/// If it cannot be read.
+pub fn document(folder: &Path) -> Result<Vec<u8>, DataSetError> {
+    let path = folder.join(GRID);
+    read_file(&path, LONGEST_DOCUMENT).map_err(|source| DataSetError::File { step: "read", path, source })
 }
 
 /// The manifest in `folder`; `None` if there is none.
@@ -238,26 +249,6 @@ pub(super) fn refuse_other_files(folder: &Path) -> Result<(), DataSetError> {
         let name = entry.map_err(failed)?.file_name().to_string_lossy().into_owned();
         if !name.starts_with(['.', '_']) {
             return Err(DataSetError::OtherFiles { path: folder.to_owned(), file: name });
-        }
-    }
-    Ok(())
-}
-
-/// Removes the `earlier` data set in `folder`: its parts, and last the manifest that names them.
-pub(super) fn cleared(folder: &Path, earlier: &Description) -> Result<(), DataSetError> {
-    let names = (0..earlier.parts.len()).map(super::journal_name);
-    let files = earlier.parts.iter().map(|part| part.file.clone()).chain(names);
-    for file in files.chain([GRID.to_owned(), MANIFEST.to_owned()]) {
-        let path = folder.join(&file);
-        match fs::remove_file(&path) {
-            Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
-                return Err(DataSetError::File { step: "remove", path, source });
-            }
-            _ => {}
-        }
-        // The folder of a partition, once it is empty.
-        if let Some(of) = path.parent().filter(|of| *of != folder) {
-            drop(fs::remove_dir(of));
         }
     }
     Ok(())

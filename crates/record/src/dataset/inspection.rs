@@ -3,9 +3,13 @@
 use super::description::{self, Description, WrittenPart};
 use super::faults::DataSetError;
 use super::row::{Head, Kind};
+use crate::Manifest;
+use crate::columns::{MANIFEST_KEY, UNITS_KEY};
 use parquet::basic::Type;
+use parquet::file::metadata::KeyValue;
 use parquet::file::reader::{FileReader, SerializedFileReader};
-use std::collections::BTreeSet;
+use serde::de::DeserializeOwned;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
@@ -64,11 +68,10 @@ impl WrittenPart {
             self.check_bytes(folder)?;
         }
         let path = folder.join(&self.file);
-        let file = File::open(&path).map_err(|source| DataSetError::File {
-            step: "read",
-            path: path.clone(),
-            source,
-        })?;
+        // Opening a pipe would wait for its other end.
+        let opened = warmcore_files::check(&path, u64::MAX).and_then(|()| File::open(&path));
+        let file =
+            opened.map_err(|source| DataSetError::File { step: "read", path: path.clone(), source })?;
         let problem = match SerializedFileReader::new(file) {
             Ok(file) => self.check_form(&file, description),
             Err(error) => Err(format!("it is no whole Parquet file: {error}")),
@@ -113,10 +116,49 @@ impl WrittenPart {
                 }
             }
         }
-        columns.next().map_or(Ok(()), |more| {
-            Err(format!("it has the column `{}`, which the manifest does not say", more.name()))
-        })
+        if let Some(more) = columns.next() {
+            return Err(format!("it has the column `{}`, which the manifest does not say", more.name()));
+        }
+        let entries = metadata.key_value_metadata().map_or(&[][..], Vec::as_slice);
+        check_origin(entries, of).and_then(|()| check_units(entries, of))
     }
+}
+
+/// The entry `key` of a part's metadata.
+fn entry<D: DeserializeOwned>(entries: &[KeyValue], key: &str) -> Result<D, String> {
+    let text = entries.iter().find(|entry| entry.key == key).and_then(|entry| entry.value.as_deref());
+    let text = text.ok_or_else(|| format!("it has no `{key}` among its metadata"))?;
+    serde_json::from_str(text).map_err(|error| format!("its metadata `{key}` cannot be read: {error}"))
+}
+
+/// Whether a part is of the program and the grid that the manifest names.
+fn check_origin(entries: &[KeyValue], of: &Description) -> Result<(), String> {
+    let found: Manifest = entry(entries, MANIFEST_KEY)?;
+    let expected = of.provenance();
+    let writer = |manifest: &Manifest| format!("{} {}", manifest.program, manifest.version);
+    match () {
+        () if writer(&found) != writer(&expected) => {
+            Err(format!("{} wrote it, the manifest says {}", writer(&found), writer(&expected)))
+        }
+        () if found.facts != expected.facts => {
+            Err("it is a part of another grid than the manifest says".to_owned())
+        }
+        () => Ok(()),
+    }
+}
+
+/// Whether values are in the units that the manifest says.
+fn check_units(entries: &[KeyValue], of: &Description) -> Result<(), String> {
+    let units: BTreeMap<String, String> = entry(entries, UNITS_KEY)?;
+    let shown = |unit: &str| if unit.is_empty() { "no unit".to_owned() } else { format!("`{unit}`") };
+    for head in of.columns_of_files() {
+        let found = units.get(&head.name).map_or("", String::as_str);
+        if found != head.unit {
+            let (found, said) = (shown(found), shown(&head.unit));
+            return Err(format!("its column `{}` has {found} where the manifest says {said}", head.name));
+        }
+    }
+    Ok(())
 }
 
 /// As what the values under `head` lie in a file.

@@ -4,6 +4,7 @@ use super::{ROWS, contents, files, open, row};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 use warmcore_record::DataSet;
 use warmcore_record::dataset::{Begin, Cell, Description, Head, Kind, Layout, Row, inspect};
 use warmcore_record::remedy::Remedied as _;
@@ -154,6 +155,72 @@ fn rows_and_columns_are_those_of_the_files() {
     set.finish().unwrap();
     let error = error_after(&|folder| replace_part(folder, &other));
     assert!(error.contains("the column `lost` of BOOLEAN where the manifest says `ended`"), "{error}");
+}
+
+#[test]
+fn units_and_origin_are_those_of_the_files() {
+    let cases: [(&str, Spoil); 4] = [
+        ("its column `delay` has no unit where the manifest says `ms`", |it| {
+            it["columns"][1]["unit"] = "ms".into()
+        }),
+        ("test 1 wrote it, the manifest says test 0", |it| it["version"] = "0".into()),
+        ("test 1 wrote it, the manifest says other 1", |it| it["program"] = "other".into()),
+        ("another grid than the manifest says", |it| it["grid"] = "b".into()),
+    ];
+    for (told, spoil) in cases {
+        let place = tempfile::tempdir().unwrap();
+        finished(place.path());
+        inspect(place.path()).unwrap();
+        change(place.path(), spoil);
+        let error = inspect(place.path()).unwrap_err().to_string();
+        assert!(error.contains("part-00000.parquet` is damaged") && error.contains(told), "{error}");
+    }
+}
+
+#[test]
+fn a_pipe_in_place_of_a_file_is_refused_without_waiting() {
+    for name in ["part-00001.parquet", "_manifest.json", "_grid.toml"] {
+        let place = tempfile::tempdir().unwrap();
+        finished(place.path());
+        let path = place.path().join(name);
+        fs::remove_file(&path).unwrap();
+        assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+        let told = format!("{name}`: it is a pipe, expected a regular file");
+        let error = open(place.path(), Begin::Resume).map(drop).unwrap_err().to_string();
+        assert!(error.contains(&told), "{error}");
+        if name != "_grid.toml" {
+            let error = inspect(place.path()).unwrap_err().to_string();
+            assert!(error.contains(&told), "{error}");
+        }
+    }
+}
+
+#[test]
+fn a_data_set_whose_manifest_is_damaged_is_begun_anew() {
+    let place = tempfile::tempdir().unwrap();
+    let layout = || Layout::partitioned(ROWS, "seed", |row| (row % 2).to_string());
+    drop(DataSet::open(place.path(), contents("a", "1", layout(), Some("seed")), Begin::New).unwrap());
+    fs::create_dir(place.path().join("seed=1")).unwrap();
+    for name in ["seed=1/part-00003.parquet", "part-00001.parquet", "_part-00002.journal", "_notes.txt"] {
+        fs::write(place.path().join(name), "").unwrap();
+    }
+    fs::write(place.path().join("_manifest.json"), "{").unwrap();
+    let other = place.path().join("seed=1/thesis.tex");
+    fs::write(&other, "").unwrap();
+    let before = files(place.path());
+    for begin in [Begin::Resume, Begin::New] {
+        let error = open(place.path(), begin).map(drop).unwrap_err().in_words(|_| None);
+        assert!(error.contains("_manifest.json` is damaged"), "{error}");
+        assert!(error.ends_with(": fetch it again, or begin anew"), "{error}");
+    }
+    let error = open(place.path(), Begin::Anew).map(drop).unwrap_err().to_string();
+    assert!(error.contains("has other files (seed=1/thesis.tex)"), "{error}");
+    assert_eq!(files(place.path()), before);
+    fs::remove_file(other).unwrap();
+    drop(open(place.path(), Begin::Anew).unwrap());
+    let names: Vec<String> = files(place.path()).into_iter().map(|(name, _)| name).collect();
+    assert_eq!(names, ["_grid.toml", "_manifest.json", "_notes.txt"]);
+    assert!(!place.path().join("seed=1").exists());
 }
 
 #[test]
