@@ -1,6 +1,6 @@
 //! What a reader of documents refused, as a fault of a field.
 
-use crate::wording::plain;
+use crate::wording::{NAME_ALONE, plain};
 use warmcore_units::Fault;
 use warmcore_units::spelling::nearest;
 
@@ -38,6 +38,9 @@ impl Refusal<'_> {
         if let Some((name, _)) = quoted(message, "missing field `") {
             return Fault::new(below(self.table_of(name), name), "missing", "a value");
         }
+        if message.starts_with(NAME_ALONE) {
+            return name_alone(place, found.as_deref());
+        }
         let field = if place.is_empty() { what } else { place };
         let in_words = plain(message);
         let (problem, expected) = in_words.rsplit_once(", expected ").unwrap_or(("", &in_words));
@@ -62,6 +65,16 @@ impl Refusal<'_> {
             _ => self.place,
         }
     }
+}
+
+/// The fault of a name that stands alone, and wants parameters. Some readers count it to the `place`, where there is no value then.
+fn name_alone(place: &str, found: Option<&str>) -> Fault {
+    let (field, name) = match found {
+        Some(found) => (place, found.trim_matches(['"', '\''])),
+        None => place.rsplit_once('.').unwrap_or((place, place)),
+    };
+    let expected = format!("`{name}` with its parameters: a table such as {{ {name} = … }}");
+    Fault::new(field, format!("\"{name}\""), expected)
 }
 
 fn below(table: &str, name: &str) -> String {
@@ -128,6 +141,14 @@ mod tests {
         assert_eq!(told("seed", wrong, None), format!("`seed` is string \"x\", {expected}"));
         assert_eq!(told("seed", "no seed", None), "`seed` is unusable, expected no seed");
         assert_eq!(told("seed", "missing field `seed`", None), "`seed` is missing, expected a value");
+    }
+
+    #[test]
+    fn a_name_without_its_parameters_is_told_with_a_table() {
+        let message = "invalid type: unit variant, expected newtype variant";
+        let expected = "`traffic.popularity` is \"zipf\", expected `zipf` with its parameters: a table such as { zipf = … }";
+        assert_eq!(told("traffic.popularity", message, Some("\"zipf\"")), expected);
+        assert_eq!(told("traffic.popularity.zipf", message, None), expected);
     }
 
     #[test]
