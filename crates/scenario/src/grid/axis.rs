@@ -188,6 +188,9 @@ impl Axis {
                 let (from, to) = (number("from", from)?, number("to", to)?);
                 let count =
                     count.ok_or_else(|| Fault::new("count", "missing", "how many values the range has"))?;
+                if from == to {
+                    return Err(Fault::new("to", to, "another value than the first"));
+                }
                 if count < 2 {
                     return Err(Fault::new("count", count, "at least 2, the first and the last value"));
                 }
@@ -208,9 +211,20 @@ impl Axis {
 
 /// The first value that stands twice. Lists are short, except those of whole numbers and names, which sort.
 fn first_repeated(values: &[Value]) -> Option<&Value> {
-    let mut texts: Vec<(String, &Value)> = values.iter().map(|value| (value.to_string(), value)).collect();
+    let mut texts: Vec<(String, &Value)> = values.iter().map(|value| (as_number(value), value)).collect();
     texts.sort_by(|one, other| one.0.cmp(&other.0));
     texts.windows(2).find(|pair| pair[0].0 == pair[1].0).map(|pair| pair[1].1)
+}
+
+/// The text of `value`, in which numbers that are equal are written alike: 1000.0 as 1000, and -0.0 as 0.
+fn as_number(value: &Value) -> String {
+    match value {
+        &Value::Float(number) if number.fract() == 0.0 && number.abs() < i64::MAX as f64 => {
+            (number as i64).to_string()
+        }
+        Value::Array(values) => format!("[{}]", values.iter().map(as_number).collect::<Vec<_>>().join(", ")),
+        other => other.to_string(),
+    }
 }
 
 enum Range {
@@ -274,6 +288,11 @@ mod tests {
             ("field = 'a..b'\nvalues = [1]", "field"),
             ("field = 'a'", "values"),
             ("field = 'a'\nvalues = [1, 2, 1]", "values"),
+            ("field = 'a'\nvalues = [1000, 1000.0]", "values"),
+            ("field = 'a'\nvalues = [0.0, 0.5, -0.0]", "values"),
+            ("field = 'a'\nvalues = [-0.0, 0]", "values"),
+            ("fields = ['a', 'b']\nvalues = [[1, 2.0], [1.0, 2]]", "values"),
+            ("field = 'a'\nfrom = 1\nto = 1.0\ncount = 3", "to"),
             ("field = 'a'\nvalues = [1]\nfrom = 1\nto = 2", "values"),
             ("field = 'a'\nfrom = 1", "to"),
             ("field = 'a'\nfrom = 2\nto = 1", "to"),
@@ -284,5 +303,11 @@ mod tests {
         ] {
             assert_eq!(axis(text).check().expect_err(text).field, field, "{text}");
         }
+    }
+
+    #[test]
+    fn values_that_differ_are_points_of_their_own() {
+        let text = "field = 'a'\nvalues = [1, 1.5, 9223372036854775807, 1e300, '1', [1], true]";
+        assert_eq!(values(text).len(), 7);
     }
 }
