@@ -64,6 +64,19 @@ fn a_data_set_has_the_same_bytes_on_any_number_of_threads_and_from_its_own_docum
     assert_eq!(names[..4], ["scheduling.policy", "load", "traffic.streams", "arrival_rate"]);
     let delay = description.columns.iter().find(|head| head.name == "mean_delay").expect("a figure");
     assert_eq!(delay.unit, "ns");
+    // The model and the varied fields are those of the document.
+    let manifest = place.path().join("one/_manifest.json");
+    let whole = fs::read_to_string(&manifest).expect("the manifest");
+    for (from, to, told) in [
+        ("\"packet\"", "\"cluster\"", "`cluster` as the model, and the grid `_grid.toml` has `packet`"),
+        ("\"leading\": 3", "\"leading\": 2", "scheduling.policy, load as the varied fields"),
+    ] {
+        assert!(whole.contains(from), "{whole}");
+        fs::write(&manifest, whole.replace(from, to)).expect("it can be written");
+        let error = inspect(&place.path().join("one")).expect_err("another model").to_string();
+        assert!(error.contains("_manifest.json` is damaged: it says ") && error.contains(told), "{error}");
+    }
+    fs::write(&manifest, whole).expect("it can be written");
     // The document is the one that the manifest means.
     let document = place.path().join("one/_grid.toml");
     fs::write(&document, ours.text().replace("0.6", "0.7")).expect("it can be written");
