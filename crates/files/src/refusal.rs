@@ -67,7 +67,7 @@ impl Refusal<'_> {
     }
 }
 
-/// The fault of a name that stands alone, and wants parameters. Some readers count it to the `place`, where there is no value then.
+/// The fault of a name that stands alone, and wants parameters. Some readers count it to the `place`, where no value is then.
 fn name_alone(place: &str, found: Option<&str>) -> Fault {
     let (field, name) = match found {
         Some(found) => (place, found.trim_matches(['"', '\''])),

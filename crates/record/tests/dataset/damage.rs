@@ -161,7 +161,7 @@ fn rows_and_columns_are_those_of_the_files() {
 fn units_and_origin_are_those_of_the_files() {
     let cases: [(&str, Spoil); 4] = [
         ("its column `delay` has no unit where the manifest says `ms`", |it| {
-            it["columns"][1]["unit"] = "ms".into()
+            it["columns"][1]["unit"] = "ms".into();
         }),
         ("test 1 wrote it, the manifest says test 0", |it| it["version"] = "0".into()),
         ("test 1 wrote it, the manifest says other 1", |it| it["program"] = "other".into()),
