@@ -5,17 +5,18 @@ use crate::messages;
 use miette::{IntoDiagnostic, WrapErr, miette};
 use std::fmt::Display;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock};
 
 /// The exit status of an interrupted process: 128 plus the number of SIGINT.
 pub(crate) const INTERRUPTED: u8 = 130;
 
-static REQUESTED: AtomicBool = AtomicBool::new(false);
+static REQUESTED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 
 /// Whether the process may be ended anywhere.
 static AT_ONCE: AtomicBool = AtomicBool::new(false);
 
 /// Catches them from now on; the flag is set when one comes. A second one ends the process at once.
-pub(crate) fn catch() -> miette::Result<&'static AtomicBool> {
+pub(crate) fn catch() -> miette::Result<&'static Arc<AtomicBool>> {
     ctrlc::set_handler(|| {
         let is_second = REQUESTED.swap(true, Ordering::SeqCst);
         if AT_ONCE.load(Ordering::SeqCst) {

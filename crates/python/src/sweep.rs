@@ -8,8 +8,8 @@ use crate::failure::{Class, Complaint, Failure};
 use crate::interruptible::{interruptible, interruptible_watched, on_threads};
 use pyo3::prelude::*;
 use std::path::PathBuf;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use warmcore_record::DataSet as Written;
 use warmcore_record::dataset::{Begin, DataSetError, Row};
 use warmcore_record::remedy::{Remedied as _, Remedy};
@@ -219,7 +219,7 @@ impl Plan {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().map_err(broken)?;
             pool.install(|| {
                 // A worker ends a task by ending its process.
-                let never = AtomicBool::new(false);
+                let never = Arc::default();
                 let row = |index| text(&self.plan.row(index, &never)?);
                 indices.into_iter().map(row).collect::<Result<Vec<String>, Failure>>()
             })
@@ -305,7 +305,7 @@ impl DataSet {
         let progress = progress.clone().unbind();
         let done = (AtomicU64::new(0), AtomicU64::new(NOTHING));
         let told = AtomicU64::new(NOTHING);
-        let work = |set: &Written, stop: &AtomicBool| {
+        let work = |set: &Written, stop: &Arc<AtomicBool>| {
             let note = |part: f64| {
                 done.0.store(set.known(), Ordering::Relaxed);
                 done.1.store(part.to_bits(), Ordering::Release);

@@ -465,3 +465,22 @@ def test_the_forecast_of_a_large_sweep_is_repeatable_and_keeps_its_workers_busy(
     assert short.scheduler_busy > 0.8 and short.workers_busy < 0.2
     # Nothing is lost where nobody dies.
     assert forecast.simulate(points[:5_000], 10, forecast.Costs(life_s=0.0)).lost == 0
+
+
+def test_ctrl_c_ends_points_that_are_under_way(tmp_path: pathlib.Path) -> None:
+    script = """
+        import sys, warmcore as wc
+        grid = wc.Grid(wc.PacketScenario(rate_per_s=40_000, run=wc.RunLength(precision=1e-6, max_packets=2_000_000_000)), {"seed": [1, 2]})
+        print("begun", flush=True)
+        wc.sweep(grid, out=sys.argv[1], progress=False)
+    """
+    command = [sys.executable, "-c", textwrap.dedent(script), str(tmp_path / "set")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as sweeping:
+        try:
+            assert sweeping.stdout is not None and sweeping.stderr is not None
+            sweeping.stdout.readline()
+            time.sleep(1.0)
+            sweeping.send_signal(signal.SIGINT)
+            assert sweeping.wait(timeout=20) != 0 and "KeyboardInterrupt" in sweeping.stderr.read()
+        finally:
+            sweeping.kill()

@@ -7,7 +7,6 @@ use crate::models::{Models, Simulated};
 use crate::table::Table;
 use pyo3::prelude::*;
 use warmcore_record::dataset::Row;
-use warmcore_scenario::OpenTraffic;
 use warmcore_sim::packet::Point;
 use warmcore_study::grid::Plan as Checked;
 
@@ -23,8 +22,7 @@ pub(crate) struct OwnRow {
 pub(crate) fn grid_row(py: Python<'_>, plan: &Plan, index: u64, models: Models) -> PyResult<OwnRow> {
     let (mut scenario, traffic, profile) =
         interruptible(py, |_| on_threads(|| Ok(plan.plan.point(index)?)))?;
-    let traffic =
-        if models.has_arrivals() { models.traffic(&mut scenario)? } else { OpenTraffic::clone(&traffic) };
+    let traffic = if models.has_arrivals() { models.traffic(&mut scenario)? } else { traffic };
     let result = if models.are_code() {
         models.run(py, &scenario, traffic, profile, Simulated)
     } else {

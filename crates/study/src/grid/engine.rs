@@ -2,9 +2,8 @@
 
 use super::order::order;
 use super::plan::{Plan, PointFailed};
-use std::sync::Mutex;
-use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 use warmcore_record::DataSet;
 use warmcore_record::dataset::DataSetError;
@@ -45,7 +44,7 @@ pub fn run(
     set: &DataSet,
     jobs: Option<u32>,
     progress: impl Fn(f64) + Sync,
-    stop: &AtomicBool,
+    stop: &Arc<AtomicBool>,
 ) -> Result<Ran, RunError> {
     let points = order(plan, |index| set.knows(index), stop).ok_or(RunError::Interrupted)?;
     let all: f64 = points.iter().map(|(_, seconds)| seconds).sum();

@@ -205,12 +205,12 @@ impl Plan {
         }
     }
 
-    /// Simulates the point of this `index`: its figures, in the order of [`Self::figures`]. No run that can be left is
-    /// begun once `stop` is set.
+    /// Simulates the point of this `index`: its figures, in the order of [`Self::figures`]. Once `stop` is set, it
+    /// ends as soon as it can.
     ///
     /// # Errors
     /// If it cannot be simulated, or `stop` is set.
-    pub fn row(&self, index: u64, stop: &AtomicBool) -> Result<Row, PointFailed> {
+    pub fn row(&self, index: u64, stop: &Arc<AtomicBool>) -> Result<Row, PointFailed> {
         if stop.load(Ordering::Relaxed) {
             return Err(PointFailed::Interrupted);
         }
@@ -218,7 +218,12 @@ impl Plan {
         let point = || self.points.in_words(index);
         let columns = match scenario {
             AnyScenario::Packet(scenario) => {
-                let result = self.packet(*scenario, load);
+                let (scenario, traffic, profile) = self.ready(index, *scenario, load, Some(stop))?;
+                let result = Point::new(&scenario, &traffic, profile).and_then(Point::simulate);
+                if stop.load(Ordering::Relaxed) {
+                    // What was cut short is no result.
+                    return Err(PointFailed::Interrupted);
+                }
                 figures::packet(&result.map_err(|error| PointFailed::Packet { point: point(), error })?)
             }
             AnyScenario::RunQueue(scenario) => {
@@ -243,22 +248,16 @@ impl Plan {
         Ok(Row::first(&columns))
     }
 
-    fn packet(&self, scenario: PacketScenario, load: Option<f64>) -> Result<PointResult, PointError> {
-        let (scenario, traffic, profile) = self.ready(scenario, load)?;
-        Point::new(&scenario, &traffic, profile)?.simulate()
-    }
-
     /// The packets of the point of this `index`, with the rate that a load comes to; their traffic, and their costs.
     ///
     /// # Errors
     /// If they are not packets, or cannot be simulated.
-    pub fn point(&self, index: u64) -> Result<(PacketScenario, Arc<OpenTraffic>, &Profile), PointFailed> {
+    pub fn point(&self, index: u64) -> Result<(PacketScenario, OpenTraffic, &Profile), PointFailed> {
         let PointOfGrid { scenario, load } = self.points.get(index)?;
         let AnyScenario::Packet(scenario) = scenario else {
             return Err(Fault::new("model", self.points.grid().model, "packet").into());
         };
-        let point = || self.points.in_words(index);
-        self.ready(*scenario, load).map_err(|error| PointFailed::Packet { point: point(), error })
+        self.ready(index, *scenario, load, None)
     }
 
     /// The row of a point of packets that somebody else has simulated.
@@ -279,20 +278,33 @@ impl Plan {
         columns(&heads, rows)
     }
 
-    /// The scenario with the rate that its `load` comes to; its traffic, and its costs.
+    /// The scenario of the point of this `index` with the rate that its `load` comes to; its traffic, which ends once `stop` is set,
+    /// and its costs.
     fn ready(
         &self,
+        index: u64,
         mut scenario: PacketScenario,
         load: Option<f64>,
-    ) -> Result<(PacketScenario, Arc<OpenTraffic>, &Profile), PointError> {
+        stop: Option<&Arc<AtomicBool>>,
+    ) -> Result<(PacketScenario, OpenTraffic, &Profile), PointFailed> {
+        let failed = |error| PointFailed::Packet { point: self.points.in_words(index), error };
         let profile = self.profile(&scenario.profile)?;
-        let traffic = self.traffic(&scenario)?;
+        let traffic = self.traffic(&scenario).map_err(|error| failed(error.into()))?;
+        let traffic = OpenTraffic::clone(&traffic);
+        let traffic = match stop {
+            Some(stop) => traffic.stopped_by(Arc::clone(stop)),
+            None => traffic,
+        };
         if let Some(load) = load {
             // The key is the combination: everything but the load.
             let key = format!("{scenario:?}");
-            let capacity = self
-                .capacities
-                .get(key, || highest_rate(&scenario, &traffic, profile).map(|capacity| capacity.rate.mean));
+            let capacity = self.capacities.get(key, || {
+                let found = highest_rate(&scenario, &traffic, profile).map_err(failed)?;
+                match stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+                    true => Err(PointFailed::Interrupted),
+                    false => Ok(found.rate.mean),
+                }
+            });
             scenario.rate_per_s = Some(capacity? * load);
         }
         Ok((scenario, traffic, profile))

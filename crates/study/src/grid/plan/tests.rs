@@ -4,6 +4,7 @@ use super::super::order::order;
 use super::*;
 use std::fs;
 use std::path::Path;
+use std::sync::{Arc, LazyLock};
 use warmcore_record::DataSet;
 use warmcore_record::dataset::Begin;
 use warmcore_scenario::document::parse;
@@ -24,7 +25,7 @@ values = [8, 16]
 precision = 0.2
 max_packets = 20000
 "#;
-static NEVER: AtomicBool = AtomicBool::new(false);
+static NEVER: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 
 fn plan(text: &str) -> Plan {
     Plan::new(parse(text, Path::new("grid.toml")).expect("a grid")).expect("possible points")
@@ -155,7 +156,7 @@ fn a_stop_ends_a_sweep_and_keeps_what_is_found() {
     let place = tempfile::tempdir().unwrap();
     let plan = plan(GRID);
     let set = DataSet::open(place.path(), plan.contents(None).expect("none"), Begin::New).expect("a folder");
-    let stop = AtomicBool::new(false);
+    let stop = Arc::new(AtomicBool::new(false));
     let ended = run(&plan, &set, Some(1), |_| stop.store(true, Ordering::Relaxed), &stop);
     assert!(matches!(ended, Err(super::super::RunError::Interrupted)));
     assert_eq!(set.known(), 1);
