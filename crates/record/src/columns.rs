@@ -19,7 +19,7 @@ use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::Type;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -234,12 +234,11 @@ impl Columns {
     }
 
     fn metadata(&self, manifest: &Manifest) -> Result<Vec<KeyValue>, serde_json::Error> {
-        let units: BTreeMap<_, _> = self.0.iter().map(|column| (&column.name, &column.unit)).collect();
-        Ok(vec![
-            KeyValue::new(UNITS_KEY.to_owned(), serde_json::to_string(&units)?),
-            KeyValue::new(MANIFEST_KEY.to_owned(), serde_json::to_string(manifest)?),
-            KeyValue::new(arrow::SCHEMA_KEY.to_owned(), arrow::encoded(&self.arrow_schema())),
-        ])
+        let entries = self.entries(manifest)?;
+        // Readers that know Arrow take its schema's entries for the file's.
+        let schema = self.arrow_schema().with_metadata(HashMap::from(entries.clone()));
+        let schema = (arrow::SCHEMA_KEY.to_owned(), arrow::encoded(&schema));
+        Ok(entries.into_iter().chain([schema]).map(|(key, value)| KeyValue::new(key, value)).collect())
     }
 }
 

@@ -49,13 +49,17 @@ impl Columns {
     /// # Errors
     /// If the manifest cannot be encoded.
     pub fn record_batch(&self, manifest: &Manifest) -> Result<RecordBatch, ArrowWriteError> {
+        Ok(self.batch_of(self.arrow_schema().with_metadata(HashMap::from(self.entries(manifest)?)))?)
+    }
+
+    /// The entries of a file's metadata: its units and its `manifest`, by name.
+    pub(super) fn entries(&self, manifest: &Manifest) -> Result<[(String, String); 2], serde_json::Error> {
         let units: BTreeMap<_, _> =
             self.columns().iter().map(|column| (&column.name, &column.unit)).collect();
-        let metadata = HashMap::from([
+        Ok([
             (UNITS_KEY.to_owned(), serde_json::to_string(&units)?),
             (MANIFEST_KEY.to_owned(), serde_json::to_string(manifest)?),
-        ]);
-        Ok(self.batch_of(self.arrow_schema().with_metadata(metadata))?)
+        ])
     }
 
     /// The table as one batch, with nothing in the schema but each field's own.
