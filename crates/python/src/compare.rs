@@ -13,7 +13,7 @@ use warmcore_costs::Profile;
 use warmcore_record::Column;
 use warmcore_scenario::{OpenTraffic, PacketScenario, Process};
 use warmcore_sim::packet::Point;
-use warmcore_sim::packet::compare::{PairedComparison, Replications};
+use warmcore_sim::packet::compare::{ComparedDelays, PairedComparison};
 use warmcore_units::{Estimate, Fault};
 
 /// The difference of the mean delays of the JSON `document` under its `models` and of `against` under others, on the same
@@ -95,7 +95,7 @@ impl Side {
     }
 
     /// The mean delays of its runs; `None` if it is saturated.
-    fn delays(&self, py: Python<'_>, wanted: Delays) -> Result<Option<Replications>, Failure> {
+    fn delays(&self, py: Python<'_>, wanted: Delays) -> Result<Option<ComparedDelays>, Failure> {
         let Self { scenario, traffic, profile, models } = self;
         if models.are_code() {
             return models.run(py, scenario, traffic.clone(), profile, wanted);

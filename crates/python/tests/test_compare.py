@@ -77,3 +77,12 @@ def test_other_packets_are_refused() -> None:
         with pytest.raises(wc.Error) as caught:
             call()
         assert caught.value.field == field
+
+
+def test_short_runs_near_the_capacity_decide_nothing() -> None:
+    base = wc.PacketScenario(
+        rate_per_s=61_000, traffic=wc.Traffic(streams=16), scheduling=wc.Scheduling(policy="mru"), run=wc.RunLength(packets=5_000)
+    )
+    compared = wc.compare(base, base.replace({"scheduling.policy": "lru"}))
+    assert not compared.decided
+    assert compared.difference is None or compared.difference.half_width == float("inf")

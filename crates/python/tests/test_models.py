@@ -290,6 +290,24 @@ def test_arrays_are_replayed_whole_by_a_policy_of_ones_own() -> None:
     assert named.packets == own.packets == 3_000 and own.warmup_packets == 0
 
 
+def test_a_run_of_a_given_length_near_the_capacity_has_no_interval() -> None:
+    near = QUICK.replace(
+        {"processors": 1, "rate_per_s": 9_500, "traffic.streams": 1, "scheduling.policy": "mru", "run.packets": 20_000}
+    )
+    result = wc.simulate(near, policy=MostRecent(), cost=lambda found: 100_000.0)
+    assert result.ended == "near-capacity" and result.delay is not None and result.delay.half_width == math.inf
+
+
+@pytest.mark.parametrize("policy", ["hash-stealing", "adaptive"])
+def test_a_processor_that_others_help_does_not_set_the_capacity(policy: str) -> None:
+    scenario = QUICK.replace({"scheduling.policy": policy, "rate_per_s": 30_000, "run.packets": 5_000})
+    for seed in (2, 3):
+        named = wc.simulate(scenario.replace(seed=seed)).capacity
+        own = wc.simulate(scenario.replace(seed=seed), cost=lambda found: found.usual).capacity
+        assert named is not None and own is not None and named.half_width is not None and own.half_width is not None
+        assert abs(named.mean - own.mean) <= named.half_width + own.half_width + 0.01 * named.mean
+
+
 def test_a_policy_that_simulates_with_itself_without_end_is_refused() -> None:
     class Endless(MostRecent):
         def place(self, request: wc.Request, view: wc.View) -> wc.Run | wc.Wait:

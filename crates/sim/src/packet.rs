@@ -52,7 +52,7 @@ pub use capacity::{Bound, Capacity, capacity};
 pub use compare::{PairedComparison, compare};
 pub use figures::{ClassDelays, ExtensionFigures};
 pub use host::{Packet, Shape, SimulatedHost};
-pub use needs::RunNeeds;
+pub use needs::{RunNeeds, outlasts_queues};
 pub use observe::{Observations, Observed};
 pub use outcome::{Ended, Outcome};
 pub use point::{Point, PointError, PointResult, highest_bound, highest_rate, simulate};

@@ -47,18 +47,21 @@ pub(super) fn difference(against: &Against) -> String {
     if half.0.is_infinite() {
         return format!(
             "\nAgainst {policy}, on the same packets, the mean delays of {} runs differ by {mean} on average; no interval \
-             holds for arrivals whose times have infinite variance.\n",
+             holds: times have infinite variance, or runs are short so near the capacity.\n",
             difference.count
         );
     }
     let direction = if difference.mean < 0.0 { "shorter" } else { "longer" };
+    let relative_half = match relative.half_width {
+        half if half.is_finite() => format!("{:.2}%", half * 100.0),
+        _ => "unknown".to_owned(),
+    };
     let decided =
         if difference.mean.abs() > difference.half_width { "" } else { ": no difference can be told" };
     format!(
-        "\nAgainst {policy}, on the same packets: the mean delay is {mean} ± {half} {direction} ({:.2}% ± {:.2}%){decided}. {} runs \
+        "\nAgainst {policy}, on the same packets: the mean delay is {mean} ± {half} {direction} ({:.2}% ± {relative_half}){decided}. {} runs \
          of each.\n",
         relative.mean.abs() * 100.0,
-        relative.half_width * 100.0,
         difference.count
     )
 }

@@ -5,10 +5,11 @@ use crate::policy::{CostFunction, PythonCosts, Raised};
 use warmcore_policy::Policy;
 use warmcore_policy::dispatch::Waiting;
 use warmcore_scenario::{Mixing, OpenTraffic, PacketScenario};
-use warmcore_sim::packet::compare::Replications;
+use warmcore_sim::packet::compare::ComparedDelays;
 use warmcore_sim::packet::observe::{EventTrace, Observations, Observed as Seen};
 use warmcore_sim::packet::{
     Bound, Capacity, Ended, Outcome, Packet, PointResult, RunNeeds, Simulation, SimulationError,
+    outlasts_queues,
 };
 use warmcore_units::{Fault, PerSecond};
 use warmcore_workload::{Arrivals, Key, TimeFactors, Trace};
@@ -87,7 +88,8 @@ impl<P: Policy, W: Waiting<Job = Packet>> Ready<'_, Own<P, W>> {
         let (_, is_known) = self.needs.capacity();
         // A trace is always the same when it is run again.
         let is_known = is_known && !self.is_trace();
-        Ok(if is_known { bound } else { Bound { capacity: bound.capacity.unknown(), ..bound } })
+        let capacity = bound.capacity.with_service_known(self.needs.has_variance());
+        Ok(Bound { capacity: if is_known { capacity } else { capacity.unknown() }, ..bound })
     }
 
     fn is_trace(&self) -> bool {
@@ -142,11 +144,15 @@ impl<P: Policy, W: Waiting<Job = Packet>> Ready<'_, Own<P, W>> {
         if self.is_trace() {
             return outcome;
         }
+        let load = self.rate.0 / capacity.rate.mean.0;
+        let is_long = run.packets.is_some_and(|packets| outlasts_queues(packets, load));
+        outcome.ended = match outcome.ended {
+            Ended::Exhausted if is_long && capacity.suffices_for(self.rate) => Ended::FixedLength,
+            ended if self.scenario.extensions().are_bounded() => ended,
+            ended => capacity.judge(self.rate, ended),
+        };
         if run.packets.is_some() && outcome.ended == Ended::Exhausted {
             outcome.ended = Ended::FixedLength;
-        }
-        if !self.scenario.extensions().are_bounded() {
-            outcome.ended = capacity.judge(self.rate, outcome.ended);
         }
         match self.needs.mixing() {
             Mixing::Slowly => Outcome { ended: Ended::HeavyTailed, ..outcome }.without_intervals(),
@@ -224,7 +230,7 @@ pub(crate) struct Delays {
 }
 
 impl OwnTask for Delays {
-    type Output = Option<Replications>;
+    type Output = Option<ComparedDelays>;
 
     fn perform<P: Policy, W: Waiting<Job = Packet>>(
         self,
@@ -239,8 +245,12 @@ impl OwnTask for Delays {
                 ready.run(number, |simulation, arrivals| simulation.fixed_run(arrivals, self.packets))
             })
             .collect::<Result<Vec<_>, Failure>>()?;
-        let saturated = runs.iter().all(|run| run.grows);
-        Ok((!saturated).then(|| runs.iter().map(|run| run.outcome.delay.mean.0).collect()))
+        if runs.iter().all(|run| run.grows) {
+            return Ok(None);
+        }
+        let delays = runs.iter().map(|run| run.outcome.delay.mean.0).collect();
+        let limited_by = (!ready.scenario.extensions().are_bounded()).then_some(&capacity);
+        Ok(Some(ComparedDelays::new(delays, self.packets, limited_by, ready.rate)))
     }
 }
 

@@ -29,6 +29,9 @@ const TRIALS: usize = 5;
 /// At this multiple of its highest rate a server is never idle.
 pub(super) const JUST_OVERLOADED: f64 = 1.05;
 
+/// A host whose busiest server keeps up with less than this part of what all do is tried near what that server may keep up with.
+const FAR_SLOWER: f64 = 0.05;
+
 /// A kind of server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -91,8 +94,13 @@ pub(super) fn busiest<E>(
         let observed = ServerObserver { host, feed: Feed::new(&mut arrivals), kinds: kinds.clone() };
         Ok(dispatch(host, observed))
     };
-    let (mut found, mut rate) = (None, whole);
-    for trial in 0..TRIALS {
+    let speeds = host.extensions.speeds;
+    let speed = if speeds.is_empty() { f64::from(host.shape.processors) } else { speeds.iter().sum() };
+    let part = kinds.iter().map(|kind| 1.0 / (kind.most * speed)).fold(1.0, f64::min);
+    // A server that is far slower than its share would finish nothing while all others are overloaded.
+    let first = if part < FAR_SLOWER { part * JUST_OVERLOADED } else { 1.0 };
+    let (mut found, mut rate) = (None, whole * first);
+    for trial in usize::from(first < 1.0)..TRIALS {
         let Some(bound) = bound_at(rate)? else { break };
         let is_overloaded = bound.rate.mean.0 < rate.0;
         if is_overloaded {
@@ -127,6 +135,8 @@ struct Servers {
     /// By stream: the index of its server in `servers`, if that is observed.
     observed: Vec<Option<u8>>,
     servers: Vec<Server>,
+    /// The greatest share of a server, divided by its speed.
+    most: f64,
 }
 
 /// A server, its share of the packets, and the service times it has shown.
@@ -149,7 +159,7 @@ impl Servers {
         let loads = of_server.iter().enumerate().map(|(server, share)| (server, share / speed(server)));
         let mut ranked: Vec<(usize, f64)> = loads.filter(|of| of.1 > 0.0).collect();
         ranked.sort_by(|one, other| other.1.total_cmp(&one.1));
-        let ((_, most), (_, least)) = (ranked.first()?, ranked.last()?);
+        let (&(_, most), &(_, least)) = (ranked.first()?, ranked.last()?);
         if most - least <= 1e-9 * most {
             return None;
         }
@@ -165,6 +175,7 @@ impl Servers {
         Some(Self {
             observed: server_of.iter().map(|&server| rank[server as usize]).collect(),
             servers: ranked.iter().map(server).collect(),
+            most,
         })
     }
 

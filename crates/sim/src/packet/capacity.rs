@@ -122,6 +122,13 @@ impl Capacity {
         if rate.0 > self.rate.mean.0 { self } else { self.unknown() }
     }
 
+    /// The same mean service time, with an unknown error unless service times have a variance.
+    #[must_use]
+    pub fn with_service_known(self, has_variance: bool) -> Self {
+        let unknown = Estimate::new(self.service.mean, Nanos::INFINITY);
+        Self { service: if has_variance { self.service } else { unknown }, ..self }
+    }
+
     /// The same rate, with an unknown error.
     #[must_use]
     pub fn unknown(self) -> Self {

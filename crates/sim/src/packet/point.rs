@@ -315,6 +315,7 @@ impl<'s> Point<'s> {
         let arrivals = || self.traffic.endless(self.rate, host.key);
         let (packets, is_known) = self.needs().capacity();
         let capacity = capacity_over(packets, &host, &mut *arrivals()?);
+        let capacity = capacity.with_service_known(self.needs().has_variance());
         let all = capacity.rate;
         let busiest = busiest(&host, &self.traffic.shares()?, arrivals, [self.rate, all.mean])?;
         let capacity = Capacity { rate: busiest.map_or(all, |server| server.rate), ..capacity };

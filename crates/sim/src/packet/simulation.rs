@@ -46,7 +46,7 @@ use crate::packet::replications::combined;
 use crate::packet::run::{GrowthRule, Judged, Precision, Replication, Start, Traced};
 use crate::packet::service::ServiceDistribution;
 use crate::packet::system::{Finished, System};
-use busiest::busiest;
+use busiest::{busiest, is_helped};
 use checked::{CheckedArrivals, CheckedCosts, CheckedPolicy, CheckedService, Faults};
 use core::ops::ControlFlow;
 use event::EventWatcher;
@@ -231,7 +231,10 @@ impl<P: Policy, C: CostModel, W: Waiting<Job = Packet>, S: ServiceDistribution> 
             let mut again = recorded.at(rate, packets.max(WORK_PACKETS));
             self.perform_with(open(), WorkRecorder { feed: Feed::new(&mut again) }, &faults)
         };
-        let busiest = busiest(work_at, &self.shares, capacity.rate.mean)?;
+        let busiest = match busiest(work_at, &self.shares, capacity.rate.mean)? {
+            Some(server) if is_helped(work_at, &server, capacity.rate)? => None,
+            busiest => busiest,
+        };
         Ok(Bound::with(capacity, busiest))
     }
 

@@ -1,6 +1,7 @@
 //! Runs the replications of a point and decides what they tell of its steady state.
 
 use crate::packet::capacity::Capacity;
+use crate::packet::needs::outlasts_queues;
 use crate::packet::outcome::{Ended, Outcome};
 use crate::packet::point::{Point, PointError};
 use crate::packet::replications::{ENOUGH, combined};
@@ -8,7 +9,6 @@ use crate::packet::run::{GrowthRule, Precision, Replication};
 use rayon::prelude::*;
 use std::ops::Range;
 use warmcore_scenario::Mixing;
-use warmcore_stats::stopping::COARSEST;
 use warmcore_stats::{Replications, StopDecision, StoppingRule};
 
 /// A rate below the capacity overloads a host only if the queues of this many independent runs all grow: one
@@ -79,7 +79,12 @@ impl Point<'_> {
         };
         Ok(state.map(|state| {
             let ended = state.outcome.ended;
-            let judged = if self.is_bounded() { ended } else { capacity.judge(self.rate, ended) };
+            let is_long = self.fixed_packets().is_some_and(|packets| outlasts_queues(packets, self.load()));
+            let judged = match ended {
+                Ended::Exhausted if is_long && capacity.suffices_for(self.rate) => Ended::FixedLength,
+                ended if self.is_bounded() => ended,
+                ended => capacity.judge(self.rate, ended),
+            };
             let ended = match judged {
                 Ended::Exhausted if self.fixed_packets().is_some() => Ended::FixedLength,
                 judged => judged,
@@ -89,21 +94,13 @@ impl Point<'_> {
         }))
     }
 
-    /// Runs of exactly the packets asked for. Those that are as precise as a run may be asked to be count as such,
-    /// however near the capacity is.
+    /// Runs of exactly the packets asked for.
     fn fixed_runs(&self, growing: AllGrow) -> Result<Option<SteadyState>, PointError> {
         let precision = self.precision();
         let state = self.long_runs(precision.fixed_length(precision.max_packets), growing)?;
         Ok(state.map(|state| {
             let known = self.mixing() != Mixing::Never || state.runs.len() >= ENOUGH;
-            let state = if known { state } else { state.without_intervals() };
-            let half = state.outcome.delay.relative_half_width();
-            let is_precise = half.is_some_and(|half| half <= COARSEST);
-            if state.outcome.ended == Ended::Exhausted && is_precise {
-                state.ended(Ended::FixedLength)
-            } else {
-                state
-            }
+            if known { state } else { state.without_intervals() }
         }))
     }
 

@@ -47,6 +47,17 @@ fn greatest_share(exponent: f64, places: u32, place_of: impl Fn(u32) -> u32) -> 
     shares.iter().copied().fold(0.0, f64::max) / shares.iter().sum::<f64>()
 }
 
+/// It finishes so little while all others are overloaded that its services would not be seen.
+#[test]
+fn a_processor_that_is_a_thousand_times_slower_decides() {
+    let mut slow = scenario(Parallelism::Locking, ProcessorPolicy::WiredStreams, 0.0);
+    slow.traffic.streams = PROCESSORS;
+    slow.speeds = vec![1.0; PROCESSORS as usize];
+    slow.speeds[7] = 0.001;
+    let expected = 0.001 * f64::from(PROCESSORS) / SERVICE.secs();
+    assert!((capacity(&slow) / expected - 1.0).abs() < 0.01);
+}
+
 /// If all services take equally long, a stack or processor with the share p keeps up with 1/(p S) of the
 /// whole traffic, and all n processors with n/S.
 #[test]

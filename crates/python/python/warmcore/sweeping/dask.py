@@ -192,7 +192,11 @@ def run(client: Any, plan: _native.Plan, batcher: Batcher, retries: int, timeout
                 continue
             indices, estimated_s, tries = tasks.waiting.pop(future)
             if future.status == "finished":
-                rows, seconds, worker = future.result()
+                try:
+                    rows, seconds, worker = future.result()
+                except (OSError, TimeoutError):  # Its result is lost with the scheduler.
+                    tasks.submit(indices, estimated_s, tries)
+                    continue
                 yield Done(list(zip(indices, rows)), estimated_s, seconds, worker)
             elif client.status != "running":
                 # Lost with the scheduler: wait whether it comes back.

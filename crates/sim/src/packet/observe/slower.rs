@@ -37,7 +37,10 @@ impl Slower {
 
     pub(super) fn share(&self) -> Estimate<f64> {
         let [interval] = self.counts.steady().intervals;
-        Estimate::new(interval.mean, interval.half_width)
+        // Where all are alike, their spread says nothing: at 95%, fewer than 3 in as many are otherwise (the rule of three).
+        let are_alike = interval.mean == 0.0 || interval.mean == 1.0;
+        let rare = 3.0 / self.counts.observations().max(1) as f64;
+        Estimate::new(interval.mean, if are_alike { rare } else { interval.half_width })
     }
 }
 

@@ -7,6 +7,10 @@
 //! line through the last two trials; how far that is widens the interval.
 //!
 //! Which server has the greatest W is not known for sure. Its [interval](mod@warmcore_stats::greatest) holds for whichever it is.
+//! A server with too much to do bounds the host only if nobody helps it. Others do where packets are stolen from its queue, or where
+//! its streams move elsewhere when it is late. So the host is tried at a rate that such a server would not keep up with: if all packets
+//! are finished soon after the last one has come, it has been helped, and all processors together set the rate.
+//!
 //! If the streams' shares of the packets are known, the work for each stream counts by its share (post-stratification),
 //! so that chance in how many packets each one sends does not matter.
 
@@ -28,6 +32,9 @@ const FEW_PACKETS: f64 = 20.0;
 const NEAR: f64 = 1.12;
 /// and if the rate moves by at most this fraction from there to where the host just keeps up.
 const MOVES_LITTLE: f64 = 0.01;
+
+/// A server that has less than this fraction of its work left has been helped.
+const LITTLE: f64 = 0.5;
 
 /// A trial, and what follows from it.
 struct Trial {
@@ -62,6 +69,25 @@ pub(super) fn busiest<E>(
         last = Some(trial);
     }
     Ok(found.filter(|server| server.rate.mean.0.is_finite()))
+}
+
+/// Whether others help `server` at a rate that it does not keep up with, though `all` together do.
+///
+/// # Errors
+/// Of `try_at`.
+pub(super) fn is_helped<E>(
+    try_at: impl Fn(PerSecond) -> Result<WorkRecord, E>,
+    server: &BusiestServer,
+    all: Estimate<PerSecond>,
+) -> Result<bool, E> {
+    let (most, least_of_all) = (server.rate.mean.0 + server.rate.half(), all.mean.0 - all.half());
+    if most >= least_of_all || !most.is_finite() {
+        return Ok(false);
+    }
+    let rate = f64::midpoint(most, least_of_all);
+    // What it has left to do when the last packet comes, as a fraction of the time until then.
+    let left = rate / server.rate.mean.0 - 1.0;
+    Ok(try_at(PerSecond(rate))?.late < LITTLE * left)
 }
 
 impl Trial {

@@ -87,6 +87,8 @@ pub(super) struct PacketWork {
 /// The work for all packets, in order of arrival, and who the servers are.
 pub(super) struct WorkRecord {
     pub(super) packets: Vec<PacketWork>,
+    /// How long after the last arrival the last packet was finished, as a fraction of the time of the last arrival.
+    pub(super) late: f64,
     /// Whether packets wait for a certain processor.
     pub(super) processors: bool,
     /// Whether packets wait for a certain stack.
@@ -118,11 +120,16 @@ impl SystemTask for WorkRecorder<'_> {
                 service: finished.service(),
             });
         }
+        let end = packets
+            .iter()
+            .zip(&started)
+            .fold(0.0, |end, (packet, started)| (started + packet.service.0).max(end));
         let last = packets.iter().fold(0.0, |last, packet: &PacketWork| packet.arrived.0.max(last));
+        let late = (end - last).max(0.0) / last.max(1.0);
         let server = |packet: &PacketWork| if W::HOLDS_STACK { packet.stack } else { packet.cpu };
         replace_late(&mut packets, &started, last, server);
         packets.sort_by(|one, other| one.arrived.0.total_cmp(&other.arrived.0));
-        WorkRecord { packets, processors: P::QUEUES == Queues::PerProcessor, stacks: W::HOLDS_STACK }
+        WorkRecord { packets, late, processors: P::QUEUES == Queues::PerProcessor, stacks: W::HOLDS_STACK }
     }
 }
 
