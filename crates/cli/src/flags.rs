@@ -88,9 +88,9 @@ mod tests {
 
     #[test]
     fn fields_in_a_text_have_their_flags() {
-        let told = with_flags("see `run.max_packets` or `traffic.batch.mean`, not `seed` or `live`");
+        let message = with_flags("see `run.max_packets` or `traffic.batch.mean`, not `seed` or `live`");
         assert_eq!(
-            told,
+            message,
             "see --max-packets (`run.max_packets`) or --batch (`traffic.batch.mean`), not `seed` or `live`"
         );
     }

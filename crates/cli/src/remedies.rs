@@ -19,7 +19,7 @@ const fn option(remedy: Remedy) -> Option<&'static str> {
 }
 
 /// What `error` says, and what can be done.
-pub(crate) fn told(error: &impl Remedied) -> String {
+pub(crate) fn with_remedies(error: &impl Remedied) -> String {
     error.in_words(option)
 }
 
@@ -32,7 +32,7 @@ pub(crate) trait OrRemedies<T> {
 impl<T, E: Remedied + Send + Sync + 'static> OrRemedies<T> for Result<T, E> {
     fn or_remedies(self) -> miette::Result<T> {
         match self {
-            Err(error) if !error.remedies().is_empty() => Err(misuse(told(&error))),
+            Err(error) if !error.remedies().is_empty() => Err(misuse(with_remedies(&error))),
             other => other.or_misuse(),
         }
     }

@@ -107,7 +107,7 @@ fn listed(known: &[&str]) -> String {
 mod tests {
     use super::*;
 
-    fn told(place: &str, message: &str, found: Option<&str>) -> String {
+    fn refusal(place: &str, message: &str, found: Option<&str>) -> String {
         let found = found.map(str::to_owned);
         Refusal { message, place, found, what: "a scenario", also: Some("load") }.fault().to_string()
     }
@@ -116,45 +116,45 @@ mod tests {
     fn an_unknown_field_is_named_with_the_nearest_or_with_all() {
         let unknown = "unknown field `sede`, expected one of `seed`, `streams`";
         assert_eq!(
-            told("", unknown, None),
+            refusal("", unknown, None),
             "`sede` is unknown, expected a field of a scenario; did you mean `seed`?"
         );
         let within = "`traffic.sede` is unknown, expected a field of `traffic`; did you mean `traffic.seed`?";
-        assert_eq!(told("traffic", unknown, None), within);
-        assert_eq!(told("traffic.sede", unknown, None), within, "a reader that is at the field already");
+        assert_eq!(refusal("traffic", unknown, None), within);
+        assert_eq!(refusal("traffic.sede", unknown, None), within, "a reader that is at the field already");
         let far = "unknown field `wavelength`, expected `seed` or `streams`";
-        assert!(told("", far, None).ends_with("a field of a scenario: seed, streams"));
+        assert!(refusal("", far, None).ends_with("a field of a scenario: seed, streams"));
     }
 
     #[test]
     fn a_name_beside_those_of_the_document_belongs_to_its_top_alone() {
         let unknown = "unknown field `laod`, expected `seed`";
-        assert!(told("", unknown, None).ends_with("did you mean `load`?"));
-        assert!(told("traffic", unknown, None).ends_with("a field of `traffic`: seed"));
+        assert!(refusal("", unknown, None).ends_with("did you mean `load`?"));
+        assert!(refusal("traffic", unknown, None).ends_with("a field of `traffic`: seed"));
     }
 
     #[test]
     fn a_value_is_told_as_its_document_has_it_or_as_the_reader_says() {
         let wrong = "invalid type: string \"x\", expected u8";
         let expected = "expected a whole number from 0 to 255";
-        assert_eq!(told("seed", wrong, Some("\"x\"")), format!("`seed` is \"x\", {expected}"));
-        assert_eq!(told("seed", wrong, None), format!("`seed` is string \"x\", {expected}"));
-        assert_eq!(told("seed", "no seed", None), "`seed` is unusable, expected no seed");
-        assert_eq!(told("seed", "missing field `seed`", None), "`seed` is missing, expected a value");
+        assert_eq!(refusal("seed", wrong, Some("\"x\"")), format!("`seed` is \"x\", {expected}"));
+        assert_eq!(refusal("seed", wrong, None), format!("`seed` is string \"x\", {expected}"));
+        assert_eq!(refusal("seed", "no seed", None), "`seed` is unusable, expected no seed");
+        assert_eq!(refusal("seed", "missing field `seed`", None), "`seed` is missing, expected a value");
     }
 
     #[test]
     fn a_name_without_its_parameters_is_told_with_a_table() {
         let message = "invalid type: unit variant, expected newtype variant";
         let expected = "`traffic.popularity` is \"zipf\", expected `zipf` with its parameters: a table such as { zipf = … }";
-        assert_eq!(told("traffic.popularity", message, Some("\"zipf\"")), expected);
-        assert_eq!(told("traffic.popularity.zipf", message, None), expected);
+        assert_eq!(refusal("traffic.popularity", message, Some("\"zipf\"")), expected);
+        assert_eq!(refusal("traffic.popularity.zipf", message, None), expected);
     }
 
     #[test]
     fn an_unknown_name_has_the_known_ones_and_the_nearest() {
         let message = "unknown variant `mur`, expected one of `lru`, `mru`, `wired`";
-        let told = told("policy", message, Some("\"mur\""));
-        assert_eq!(told, "`policy` is \"mur\", expected one of lru, mru, wired; did you mean `mru`?");
+        let refused = refusal("policy", message, Some("\"mur\""));
+        assert_eq!(refused, "`policy` is \"mur\", expected one of lru, mru, wired; did you mean `mru`?");
     }
 }

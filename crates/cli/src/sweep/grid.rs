@@ -6,7 +6,7 @@ use crate::args::grid::{EngineArguments, SweepGridArguments};
 use crate::args::packet::AxisArguments;
 use crate::args::{ResumableArguments, SweepPacketArguments};
 use crate::misuse::{OrMisuse, misuse};
-use crate::remedies::{OrRemedies, told};
+use crate::remedies::{OrRemedies, with_remedies};
 use crate::{documents, interrupt, json, messages, point, progress, unused_options};
 use miette::{IntoDiagnostic, miette};
 use serde::Serialize;
@@ -113,7 +113,7 @@ fn swept(plan: &Plan, engine: &EngineArguments, output: &ResumableArguments) -> 
         }
         Err(RunError::Point(failed)) => Err(miette!("{failed}")),
         Err(error @ RunError::Threads(_)) => Err(miette!("{error}")),
-        Err(RunError::Keep(error)) => Err(miette!("cannot save a finished point: {}", told(&error))),
+        Err(RunError::Keep(error)) => Err(miette!("cannot save a finished point: {}", with_remedies(&error))),
     }
 }
 
