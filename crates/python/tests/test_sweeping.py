@@ -281,6 +281,21 @@ def test_what_is_no_grid_is_refused_with_the_field_that_is_varied() -> None:
         assert error.value.field == field and "grid.toml" not in said and "axes.0" not in said, said
 
 
+def interrupted(script: str, *arguments: str, after_s: float, within_s: float) -> str:
+    """What `script` prints after its first line, if Ctrl-C comes this long after that. It must end in time, and by that."""
+    command = [sys.executable, "-c", textwrap.dedent(script), *arguments]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        try:
+            assert running.stdout is not None and running.stderr is not None
+            running.stdout.readline()
+            time.sleep(after_s)
+            running.send_signal(signal.SIGINT)
+            assert running.wait(timeout=within_s) != 0 and "KeyboardInterrupt" in running.stderr.read()
+            return running.stdout.read()
+        finally:
+            running.kill()
+
+
 def test_building_a_large_grid_is_interrupted_within_a_second() -> None:
     script = """
         import warmcore as wc
@@ -289,18 +304,8 @@ def test_building_a_large_grid_is_interrupted_within_a_second() -> None:
         wc.Grid(wc.PacketScenario(), {"load": [0.1 + step / 1e4 for step in range(1000)], "seed": range(1, 1001)})
         print("built", flush=True)
     """
-    command = [sys.executable, "-c", textwrap.dedent(script)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as building:
-        try:
-            assert building.stdout is not None and building.stderr is not None
-            building.stdout.readline()
-            time.sleep(0.5)
-            building.send_signal(signal.SIGINT)
-            # Some seconds for a busy machine; the checks take longer.
-            assert building.wait(timeout=5) != 0 and "KeyboardInterrupt" in building.stderr.read()
-            assert building.stdout.read() == ""
-        finally:
-            building.kill()
+    # Some seconds for a busy machine; the checks take longer.
+    assert interrupted(script, after_s=0.5, within_s=5.0) == ""
 
 
 def test_a_data_set_that_was_changed_names_the_file(straight: pathlib.Path, tmp_path: pathlib.Path) -> None:
@@ -474,13 +479,4 @@ def test_ctrl_c_ends_points_that_are_under_way(tmp_path: pathlib.Path) -> None:
         print("begun", flush=True)
         wc.sweep(grid, out=sys.argv[1], progress=False)
     """
-    command = [sys.executable, "-c", textwrap.dedent(script), str(tmp_path / "set")]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as sweeping:
-        try:
-            assert sweeping.stdout is not None and sweeping.stderr is not None
-            sweeping.stdout.readline()
-            time.sleep(1.0)
-            sweeping.send_signal(signal.SIGINT)
-            assert sweeping.wait(timeout=20) != 0 and "KeyboardInterrupt" in sweeping.stderr.read()
-        finally:
-            sweeping.kill()
+    interrupted(script, str(tmp_path / "set"), after_s=1.0, within_s=20.0)
